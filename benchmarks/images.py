@@ -63,7 +63,7 @@ def of_features(n_seeds: int, quick: bool) -> list[dict[str, Any]]:
     torch.set_num_threads(1)
 
     def ours(rows: Array, shape: tuple[int, int], K: int, seed: int) -> Any:
-        how: dict[str, Any] = dict(shape=shape, channels="features", scale=0, position=0)
+        how: dict[str, Any] = dict(shape=shape, scale=0, position=0)
         return np.ravel(eigencut.image.segment(rows, K, random_state=seed, **how))
 
     def theirs(rows: Array, shape: tuple[int, int], K: int, seed: int) -> Any:

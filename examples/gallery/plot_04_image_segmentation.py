@@ -57,16 +57,14 @@ plt.show()
 
 # %%
 # Without a number it finds what is clearly apart, often no more than two or three pieces.
-# Superpixels first (``n_segments``) make borders smoother, and ``texture`` counts how rough the
-# surroundings of a pixel are.
+# Superpixels first (``n_segments``) make borders smoother.
 
 china = photographs["china"]
 ways = {
     "n_clusters='auto'": eigencut.image.segment(china),
     "n_segments=800": eigencut.image.segment(china, K, n_segments=800),
-    "texture=True": eigencut.image.segment(china, K, texture=True),
 }
-figure, axes = plt.subplots(1, 3, figsize=(14, 3.4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
 for ax, (title, labels) in zip(axes, ways.items(), strict=True):
     ax.imshow(label2rgb(labels, china, kind="avg", bg_label=-1))
     ax.set_title(title)

@@ -24,7 +24,7 @@ HierarchyDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# New rows get labels of all levels. With ``min_children=2`` no group is a single cluster.
+# New rows get labels of all levels.
 
-levels = model.predict_levels(X[:8], (10, 4, 2), min_children=2)
+levels = model.predict_levels(X[:8], (10, 4, 2))
 print(levels)

@@ -9,13 +9,7 @@ from typing import Any
 def invalid(
     parameter: str, expected: str, got: object, remedy: str, error: type[Exception] = ValueError
 ) -> Exception:
-    """Return the error for an argument that cannot be used; the caller raises it.
-
-    Examples
-    --------
-    >>> invalid("decay", "be above 0 and at most 1", 2.0, "use 1 to forget nothing")
-    ValueError('decay must be above 0 and at most 1. Got 2.0; use 1 to forget nothing.')
-    """
+    """Return the error for an argument that cannot be used; the caller raises it."""
     parts = (parameter, expected, str(got), remedy)  # names of columns can be of any length
     parameter, expected, got, remedy = (
         part if len(part) <= 1000 else f"{part[:400]}...{part[-100:]}" for part in parts
@@ -28,37 +22,11 @@ class EmptyTableError(ValueError):
 
 
 class GraphWarning(UserWarning):
-    """The graph is not what a clustering needs; the message says what was done about it.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import numpy as np
-    >>> from eigencut import GPOD, GraphWarning
-    >>> X = np.concatenate([np.arange(30.0), 1e6 + np.arange(30.0)]).reshape(-1, 1)
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", GraphWarning)  # a job that must not go on then
-    ...     try:
-    ...         model = GPOD(3, affinity="neighbors").fit(X)
-    ...     except GraphWarning:
-    ...         print("look at the graph first")
-    look at the graph first
-    """
+    """The graph is not what a clustering needs; the message says what was done about it."""
 
 
 class MemoryRefusal(MemoryError):
-    """A fit that would need more memory than it may take; nothing was computed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigencut import GPOD, MemoryRefusal
-    >>> try:
-    ...     GPOD(2, affinity="gaussian", memory_limit="1MB").fit(np.zeros((5000, 2)) + np.arange(2))
-    ... except MemoryRefusal as error:
-    ...     print(str(error).split(".")[0])
-    memory_limit must be at least 17 MB to fit Gaussian() on 5000 rows
-    """
+    """A fit that would need more memory than it may take; nothing was computed."""
 
 
 class NoEigenfunctions(AttributeError, ValueError):
@@ -66,30 +34,11 @@ class NoEigenfunctions(AttributeError, ValueError):
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model, or not one that can be trusted.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from eigencut import ModelFileError, load
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "model.eigencut")
-    ...     _ = path.write_bytes(b"a picture of a cat, not a model")
-    ...     try:
-    ...         load(path)
-    ...     except ModelFileError:
-    ...         print("refused")
-    refused
-    """
+    """A file that is not a model, or not one that can be trusted."""
 
 
 class RefusedRow(ValueError):
-    """A row that cannot be a point of a metric.
-
-    ``row`` and ``column`` are its place among the rows that ``check`` was given, which raises this
-    error for rows that have such a row. ``place`` says in words where it is.
-    """
+    """A row that cannot be a point of a metric."""
 
     def __init__(
         self,

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import TINY, Array, Indices
@@ -21,7 +20,6 @@ from eigencut._utils.memory import parse_bytes
 from eigencut._utils.running import (
     all_or_nothing,
     hearing_warnings,
-    one_at_a_time,
     reporting,
     threads,
 )
@@ -53,7 +51,6 @@ from eigencut.pipeline import Settings, fit_rows
 from eigencut.semi_supervised.known_labels import Constraints, Known
 
 if TYPE_CHECKING:
-    from eigencut.updating.drift import Drift
     from eigencut.updating.update import Updated
 
 
@@ -63,48 +60,40 @@ _MOST_NAMES = 1 << 16  # of clusters and parts in a file
 class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Spectral clustering that labels rows it has never seen.
 
-    Fits a relaxed cut on a graph of the training rows, extends its eigenvectors to functions of any
-    row, and turns them into labels by the rotation that brings them closest to indicators. Or fits
-    a discrete cut, and extends the indicators of its clusters.
+    Fits a cut of a graph on the training rows, extends its eigenvectors (or the indicators of its
+    clusters) to functions of any row, and turns them into labels.
 
     Parameters
     ----------
     n_clusters : int, "auto" or iterable of int, default=8
-        K, the number of clusters. "auto" chooses it without labels, from 1 to as many as the
-        spectrum shows; ``range(2, 31)`` or "2-30" are candidates. ``eigencut.select`` has scores.
+        K. "auto" chooses it without labels; ``range(2, 31)`` or "2-30" are candidates.
     cut : {"ncut", "ratiocut"}, default="ncut"
-        The objective: NCut balances the volume of clusters, RatioCut their number of rows.
+        NCut balances the volume of clusters, RatioCut their number of rows.
     affinity : str, Affinity or callable, default="auto"
-        The graph. "auto" compares cuts of several graphs of nearest neighbours, and takes the one
-        that is best on all of them (see ``docs/defaults.md``). It takes landmarks above 500 000
-        rows, or where memory is short. "gaussian" is the paper's complete graph with a local
-        bandwidth. "neighbors" and "landmarks" are ``Neighbors()`` and ``Landmarks()``.
-        "precomputed" takes affinities instead of rows. Objects such as ``Gaussian(sigma=0.5)`` set
-        more; a function ``k(A, B)`` gives any other weights.
+        The graph. "auto" compares cuts of several graphs of nearest neighbours (see
+        ``docs/defaults.md``), and takes landmarks above 500 000 rows, or where memory is short.
+        "gaussian" is the paper's complete graph with a local bandwidth; "neighbors" and "landmarks"
+        are ``Neighbors()`` and ``Landmarks()``; "precomputed" takes affinities instead of rows.
+        Objects such as ``Gaussian(sigma=0.5)`` set more; a function ``k(A, B)`` gives any weights.
     metric : str or None, default=None
         The distance between rows: "euclidean", "cosine", "manhattan", "chebyshev", "hamming",
-        "jaccard" or "haversine" (see ``docs/defaults.md``). None means that of the affinity object,
-        or "euclidean"; with "auto" columns of very different units are brought to one scale where
-        that shows clearer clusters (``column_scales_``).
+        "jaccard" or "haversine". None means that of the affinity object, or "euclidean"; with
+        "auto" columns of very different units are brought to one scale where that shows clearer
+        clusters (``column_scales_``).
     solver : {"auto", "relaxed", "discrete"}, default="auto"
-        How the graph is cut. "relaxed" gives eigenvectors and their rotation, as the paper does.
-        "discrete" moves rows between clusters, and has no eigenvalues, eigenfunctions or rotation:
-        ``transform`` gives the share of a row's weight that goes to each cluster. "auto" compares
-        both where affinity is "auto" and cut is "ncut". Otherwise it is "relaxed", except with
-        ``RankedNeighbors``, which has discrete cuts only, and with very many clusters.
+        "relaxed" gives eigenvectors and their rotation, as the paper does. "discrete" moves rows
+        between clusters, and has no eigenfunctions: ``transform`` gives the share of a row's weight
+        that goes to each cluster. "auto" compares both where affinity is "auto" and cut is "ncut".
     extension : {"consistent", "paper"}, default="consistent"
-        The form of the eigenfunctions. The two differ for RatioCut only: "paper" is Algorithm 1,
-        "consistent" reproduces the eigenvectors at the training rows.
+        For RatioCut: "paper" is Algorithm 1, "consistent" reproduces the eigenvectors at the
+        training rows.
     min_cluster_size, max_cluster_size : int, float, "equal" or None, default=None
         The least and the largest size of a cluster: rows, or a share of them below 1; "equal" is
-        both. Where rows have weights, sizes are sums of these. Where the cut does not keep to the
-        limits by itself, every cluster gets a price that is added to its scores, also those of new
-        rows; such a model has no eigenfunctions (``docs/guide/sizes.md``).
+        both. Where rows have weights, sizes are sums of these (``docs/guide/sizes.md``).
     n_init : int, default=10
         The discretization stops after this many starts in a row without improvement; see ``pod``.
     outliers : {"keep", "label"}, default="keep"
-        Whether ``predict`` and ``labels_`` keep the label of rows that resemble no training row,
-        or set it to -1.
+        Whether rows that resemble no training row keep their label, or get -1.
     outlier_quantile : float, default=0.01
         A row is an outlier if its similarity to the training rows (``score_samples``) is below this
         quantile of the training rows' own, each taken without its affinity to itself.
@@ -114,45 +103,37 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         The number of threads. None means all cores; the result does not depend on it.
     memory_limit : None, number of bytes or str such as "4GB", default=None
         The memory that ``fit`` may use beside the rows. A fit that would need more raises a
-        ``MemoryError`` before it begins; ``affinity="auto"`` chooses a graph that needs less. None
-        means what the machine has left. On a Dask cluster the workers have their own limits.
+        ``MemoryError`` before it begins. None means what the machine has left.
     verbose : bool, default=False
-        Print on standard error which stage of the fit is running, how far it is and how long it
-        took. On a terminal one line changes; otherwise plain lines appear, at most one in two
-        seconds within a stage.
+        Print on standard error which stage of the fit is running, and how far it is.
 
     Attributes
     ----------
     n_clusters_ : int
         K, as given or chosen.
     labels_ : array of shape (n_samples,)
-        The cluster of each training row, 0 .. K-1 by decreasing size; clusters of equal size are
-        ordered by their first row in lexicographic order. -1 where ``predict`` says -1. Not set by
-        a fit on a stream: use ``predict_stream``.
+        The cluster of each training row, 0 .. K-1 by decreasing size; -1 where ``predict`` says -1.
+        Not set by a fit on a stream: use ``predict_stream``.
     probabilities_ : array of shape (n_samples,)
         The probability of each of these labels, as in HDBSCAN; 0 where the label is -1.
     embedding_ : array of shape (n_samples, K)
-        Of a discrete cut ``h_k(x)``, the share of a row's weight that goes to cluster k; sparse
-        above 100 clusters. Of a relaxed cut the eigenvectors U, ``U^T M U = I`` on the rows that
-        take part; ``transform`` extends them. Rows of components too small to be a cluster have the
-        value of a row nearby. Not set by a fit on a stream, nor by landmarks beyond 10 million
-        entries: use ``transform``.
+        Eigenvectors U, ``U^T M U = I`` on the rows that take part; of a discrete cut ``h_k(x)``,
+        the share of a row's weight that goes to cluster k, sparse above 100 clusters. Not set by a
+        fit on a stream, nor by landmarks beyond 10 million entries: use ``transform``.
     eigenvalues_ : array of shape (K,)
         Ascending eigenvalues of ``L u = lambda M u``. This and ``rotation_`` are of relaxed cuts.
     rotation_ : array of shape (K, K)
-        ``labels_ == argmax(rows(embedding_) @ rotation_)``, where rows() normalizes to unit length,
-        except for rows that ``outliers="label"`` marks. Not of a discrete cut.
+        ``labels_ == argmax(rows(embedding_) @ rotation_)``, where rows() normalizes to unit length.
     partition_ : Partition
         The discretization with its history; its labels are clusters, without any -1.
     affinity_ : Affinity
         The fitted affinity.
     fitted_cut_ : FittedCut
-        What answers for new rows: eigenfunctions and their rotation, or clusters of rows.
+        What answers for new rows.
     choice_ : tuple of Choice
         The cuts that "auto" compared, each with a score, the best first; larger is better.
     column_scales_ : array of shape (n_features,) or None
-        What each column is divided by, where columns had different units, or None. The default
-        decides it (see ``docs/defaults.md``); ``metric="euclidean"`` takes rows as they are.
+        What each column is divided by, where the default brought columns to one scale.
     warnings_ : tuple of str
         The texts of the fit's warnings, unless warnings were silenced.
     n_components_found_ : int
@@ -237,19 +218,17 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of numbers: numpy, pandas, polars, or scipy.sparse (not with "gaussian").
-            Affinities among rows if "precomputed". ``eigencut.Rows`` if they do not fit in memory.
+            Rows of numbers, sparse ones too (not with "gaussian"), or a stream, ``eigencut.Rows``.
+            Affinities among rows if "precomputed".
         y : ignored
             As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
-            The weight of each row. An integer weight equals that many identical rows, to the last
-            bit; a common factor of all weights changes no label, up to rounding. Rows of weight 0
-            are left out of the fit, and get the label that ``predict`` gives. A stream,
-            ``eigencut.Rows``, carries its own weights.
+            The weight of each row. An integer weight equals that many identical rows. Rows of
+            weight 0 are left out of the fit, and get the label that ``predict`` gives. A stream
+            carries its own weights.
         known_labels : array-like of shape (n_samples,), optional
             Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
-            cluster k is class k, and further clusters are numbered after those; a known row may get
-            another label where its neighbours say so (``docs/guide/known-labels.md``).
+            cluster k is class k (``docs/guide/known-labels.md``).
         constraints : eigencut.Constraints, optional
             Pairs of rows that must get the same label, or should get different ones.
         """
@@ -279,9 +258,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Return the clusters that each row may belong to, with a guarantee.
 
         With probability ``coverage`` at least, the set of a new row holds the label that the row
-        gets in a refit on the training rows, itself and a few other new rows. The probability is an
-        average over new rows from the distribution of the held-out ones; it does not hold for a
-        single row, and says nothing of classes. See ``eigencut.inspection.label_sets``.
+        gets in a refit with a few new rows. See ``eigencut.inspection.label_sets``.
 
         Parameters
         ----------
@@ -289,8 +266,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         coverage : float, default=0.9
         calibration : array-like of shape (m, n_features) or LabelSets
             Rows that played no part in the fit, at least 20 and better hundreds; 20 refits
-            calibrate the model on them. To do that once for many calls, or for a model that has not
-            kept its training rows, pass ``eigencut.inspection.label_sets(model, X_heldout)``.
+            calibrate the model on them. To do that once for many calls, pass
+            ``eigencut.inspection.label_sets(model, X_heldout)``.
 
         Returns
         -------
@@ -312,8 +289,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
         """Return the eigenfunctions at each row; of a discrete cut, the shares of the clusters.
 
-        ``h_k(x)`` is the share of a row's weight that goes to cluster k.
-
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -333,8 +308,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
         """Cluster the rows together: Algorithms 1 and 2 of the paper.
 
-        Of relaxed cuts. POD runs on the extended eigenvectors of this batch, so it lowers the
-        discretization gap of the new rows themselves; a row's label can then depend on its company.
+        Of relaxed cuts. POD runs on the extended eigenvectors of this batch: a row's label can then
+        depend on its company.
 
         Parameters
         ----------
@@ -358,17 +333,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     ) -> float:
         """Return minus the error of the cut on the rows of X; larger is better.
 
-        Of a discrete cut it is the share of weight that leaves the cluster of a row,
-        ``1 - h_label(x)``, averaged over the rows: from 0 to 1.
-
         Of a relaxed cut it is the error F per cluster: the U-statistic over pairs of rows of the
-        extended eigenfunctions, in the population normalization (functions of unit norm on the
-        training rows). With "precomputed" affinities the pairs are of a row of X and a training
-        row.
+        extended eigenfunctions. Of a discrete cut it is the share of weight that leaves the cluster
+        of a row, averaged over the rows.
 
-        It compares fits with one weight function, one cut and one K. Across them it misleads:
-        smaller weights (a smaller sigma), fewer clusters and RatioCut have smaller errors, whatever
-        the data. To choose sigma or K use ``eigencut.select``.
+        It compares fits with one weight function, one cut and one K. To choose sigma or K use
+        ``eigencut.select``.
 
         Parameters
         ----------
@@ -396,18 +366,11 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     ) -> Self:
         """Refit the model as if it had seen these rows too; clusters keep their numbers.
 
-        The model changes as a whole or, if anything is wrong, not at all. Threads that update one
-        model wait for each other. With landmarks only the new rows are read, and the result equals,
-        bit for bit, a fit of all rows with the same landmarks and K; if many new rows resemble no
-        landmark, new landmarks are placed first. Neighbours and complete graphs are fitted again on
-        the rows that they keep and the new ones. With ``n_clusters="auto"`` the number of clusters
-        is chosen again.
-
-        A cluster keeps its number if it shares more than half of the rows of the smaller of the two
-        with a cluster of the earlier model. Other clusters are new and get new numbers. The number
-        of a cluster that has gone is not used again; its column of ``predict_proba`` stays 0.
-        ``updated_`` lists the changes, and ``labels_`` are those of the rows of X. See
-        ``docs/guide/updates.md``.
+        The model changes as a whole or, if anything is wrong, not at all. With landmarks only the
+        new rows are read; others are fitted again on the rows that they keep and the new ones. With
+        ``n_clusters="auto"`` the number of clusters is chosen again. New clusters get numbers that
+        were never given. ``updated_`` lists the changes, and ``labels_`` are those of the rows of
+        X. See ``docs/guide/updates.md``.
 
         Parameters
         ----------
@@ -416,8 +379,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         sample_weight : array-like of shape (n_samples,), optional
             The weight of each row, as in ``fit``.
         decay : float, default=1.0
-            The factor on the weight of each earlier row, above 0 and at most 1. Below 1, sums are
-            rounded to 1e-10 of a row, and rows of weight below 1/64 are forgotten.
+            The factor on the weight of each earlier row, above 0 and at most 1. Rows of weight
+            below 1/64 are forgotten.
 
         Returns
         -------
@@ -438,69 +401,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             with naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X):
                 model._update(rows, check_weights_of(rows, sample_weight), decay)
         return self
-
-    @available_if(lambda model: not get_tags(model).input_tags.pairwise)
-    def partial_fit(
-        self,
-        X: ArrayLike | Rows,
-        y: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        decay: float = 1.0,
-    ) -> Self:
-        """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
-
-        The first call decides the units of the columns (``column_scales_``) for good.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-        decay : float, default=1.0
-            As of ``update``.
-
-        Returns
-        -------
-        self : the model
-        """
-        from eigencut.updating.update import checked_decay
-
-        with one_at_a_time(self):
-            if not self.__sklearn_is_fitted__():
-                checked_decay(decay)
-                return self.fit(X, sample_weight=sample_weight)
-            return self.update(X, sample_weight=sample_weight, decay=decay)
-
-    def drift(self, X: ArrayLike, *, random_state: int | None = None) -> Drift:
-        """Return how rows differ from those that the model has seen; the model stays as it is.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New rows in memory; for a stream, some of its blocks.
-        random_state : int, RandomState or None
-            Seeds, with the rows themselves, the choice of rows that are held out to compare with.
-            None means 0.
-
-        Returns
-        -------
-        Drift
-            The share of outliers, the shares of clusters and the value of the cut, before and now,
-            each with a p-value; which columns have changed; the rows that are least similar to
-            those of the model; and whether a new cluster stands out.
-        """
-        from eigencut.updating.drift import drift_of, with_columns
-        from eigencut.updating.update import refuse_nothing
-
-        check_is_fitted(self)
-        refuse_nothing(X, "compare")
-        with self.preparing(X) as (rows, complete):
-            drift = with_columns(drift_of(self, rows, random_state), self, X, rows, complete)
-        new = drift.new_cluster
-        if new is None or self.column_scales_ is None or new.centre is None:
-            return drift
-        return replace(drift, new_cluster=replace(new, centre=self.in_units(new.centre)))
 
     # ------------------------------------------------------ what a Model is asked
 
@@ -533,11 +433,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def from_units(self, points: Any) -> Any:
         """Return points in the units of the columns as prepared rows."""
         return points if self.column_scales_ is None else points / self.column_scales_
-
-    def rows_from(self, other: Any, rows: Any) -> Any:
-        """Return rows that another GPOD of the same columns has prepared as this one would."""
-        is_same = self.column_scales_ is None and other.column_scales_ is None
-        return rows if is_same else self.from_units(other.in_units(rows))
 
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
         """Return a context in which errors name refused rows by their place."""
@@ -582,10 +477,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         is_outlier: Mask | None = None,
         numbers: ClusterNumbers | None = None,
     ) -> None:
-        """Set the attributes that a fitted cut determines, and those of the training rows.
-
-        ``labels`` are columns of the rotation; ``numbers`` are what users call these columns.
-        """
+        """Set the attributes that a fitted cut determines, and those of the training rows."""
         self.fitted_cut_ = fitted
         self.affinity_ = fitted.affinity
         self.n_clusters_ = self._n_features_out = fitted.n_clusters
@@ -619,10 +511,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         self.updated_ = Updated.from_numbers(before.numbers, now, sizes, n_new)
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
-        """Put clusters in another order, and give them these numbers.
-
-        All else stays, but ``labels_`` of the rows of an update, which were those of their numbers.
-        """
+        """Put clusters in another order, and give them these numbers."""
         given: dict[str, Any] = {"embedding": self.__dict__.get("embedding_")}
         if hasattr(self, "labels_") and not hasattr(self, "updated_"):
             given["labels"] = np.argsort(columns)[self.partition_.labels]
@@ -641,12 +530,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def probabilities_(self) -> Array:
-        """The probability of the label of each training row; 0 where that is -1.
-
-        What HDBSCAN has by this name, and BERTopic takes from it. It is that of ``predict_proba``,
-        but for a row with less support than others, which counts here as if it had as much. There
-        where ``embedding_`` is.
-        """
+        """The probability of the label of each training row; 0 where that is -1."""
         if "embedding_" not in self.__dict__:
             raise AttributeError(
                 "probabilities_ is there only where embedding_ is: after a fit of rows in memory. "

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import threads
+from eigencut._utils.running import one_at_a_time, threads
 from eigencut._utils.validation import shown
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from eigencut.gpod import GPOD
     from eigencut.hierarchy.hierarchy import Hierarchy
     from eigencut.inspection.describe import Column, Description
-    from eigencut.updating.drift import Outliers
+    from eigencut.updating.drift import Drift, Outliers
 
 Mask = NDArray[np.bool_]
 Prepared = tuple[Any, Mask]
@@ -77,6 +79,35 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             raise invalid("X", expected, "eigencut.Rows", remedy, error=TypeError)
         return cast(Indices, fitted.labels_)
 
+    @available_if(lambda model: not get_tags(model).input_tags.pairwise)
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
+    ) -> Self:
+        """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
+
+        The first call decides kinds and units of the columns for good.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        decay : float, default=1.0
+            As of ``update``.
+
+        Returns
+        -------
+        self : the model
+        """
+        from eigencut.updating.update import checked_decay
+
+        model: Any = self
+        with one_at_a_time(self):
+            if not model.__sklearn_is_fitted__():
+                checked_decay(decay)
+                return cast(Self, model.fit(X, sample_weight=sample_weight))
+            return cast(Self, model.update(X, sample_weight=sample_weight, decay=decay))
+
     def set_names(self, names: Mapping[int, str]) -> Self:
         """Tell what clusters are called, in descriptions, plots, reports and files.
 
@@ -88,13 +119,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Returns
         -------
         self : the model
-
-        Examples
-        --------
-        >>> from eigencut import GPOD
-        >>> model = GPOD(2).fit([[0.0], [0.1], [0.2], [5.0], [5.1]])
-        >>> model.set_names({0: "near", 1: "far"}).class_names_
-        ['near', 'far']
         """
         self.check_fitted()
         numbers = self.cluster_numbers_
@@ -168,7 +192,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
     def rows_from(self, other: Model, rows: Any) -> Any:
         """Return rows that another model over the same columns has prepared as this one would."""
-        return rows
+        return rows if issparse(rows) else self.from_units(other.in_units(rows))
 
     # ------------------------------------------------------------------ rows
 
@@ -242,27 +266,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             answer = question(at_least_one(rows))[: rows.shape[0]]
         return spread(answer, complete, missing)
 
-    def _write(
-        self,
-        rows: Rows,
-        path: str | os.PathLike[str],
-        question: Callable[[Any], NDArray[Any]],
-        missing: float,
-        dtype: Any,
-        shape: tuple[int, ...] = (),
-    ) -> int:
-        """Write an answer for each row of a stream to a ``.npy`` file; return how many."""
-        self.check_fitted()
-        blocks = self.prepared_blocks(rows)
-
-        def answers() -> Iterator[NDArray[Any]]:
-            for block, complete in blocks:
-                answer = question(at_least_one(block))[: block.shape[0]]
-                yield spread(answer, complete, missing)
-
-        with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
-            return write_rows(path, rows, answers(), dtype, shape)
-
     def predict(self, X: ArrayLike) -> Indices:
         """Return the cluster of each row; a row's label does not depend on the other rows.
 
@@ -275,12 +278,9 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return the probability of each cluster, for each row.
 
         With other training rows from the same source, a row would get the label k about that often
-        (``docs/guide/uncertainty.md`` says how well that holds, and on what data; with few rows, or
-        clusters that overlap, they are too high). The probabilities of a row sum to 1. The first of
-        the largest is the label that ``predict`` gives with ``outliers="keep"``. Of a relaxed cut
-        the logarithm of the ratio of the two largest is the margin divided by
-        ``fitted_cut_.temperature``; of a discrete cut they are ``transform(X)``. A row that
-        resembles no training row has equal probabilities.
+        (``docs/guide/uncertainty.md`` says how well that holds). The first of the largest is the
+        label that ``predict`` gives with ``outliers="keep"``. A row that resembles no training row
+        has equal probabilities.
 
         Parameters
         ----------
@@ -290,17 +290,14 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         -------
         probabilities : array of shape (n_samples, K)
             Column k is cluster k; after an ``update`` the columns of clusters that have gone are 0.
-            Accurate to about 1e-4 for many rows at once, otherwise to rounding.
         """
         return self._ask(X, self.probabilities_of, np.nan)
 
     def predict_margin(self, X: ArrayLike) -> Array:
         """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
 
-        The rotated row of unit length has a coordinate for each cluster. The margin is the
-        difference of the two largest, where negative ones count as 0; of a discrete cut, that of
-        the two largest shares of ``transform(X)``. It is scaled down for rows
-        less similar to the training rows than the ``outlier_quantile``, and is 0 far from them.
+        The difference of the two largest coordinates of the rotated row, or of the two largest
+        shares of a discrete cut; less for outliers, and 0 far from the training rows.
         """
         return self._ask(X, self.margins_of, np.nan)
 
@@ -310,8 +307,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
         """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
-
-        The file takes its name only when it is complete.
 
         Parameters
         ----------
@@ -324,27 +319,16 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         n_rows : int
         """
         self.check_fitted()
+        blocks = self.prepared_blocks(rows)
+
+        def answers() -> Iterator[NDArray[Any]]:
+            for block, complete in blocks:
+                labels = self.labels_of(at_least_one(block))[: block.shape[0]]
+                yield spread(labels, complete, -1)
+
         dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
-        return self._write(rows, path, self.labels_of, -1, dtype)
-
-    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
-
-        The file takes its name only when it is complete.
-
-        Parameters
-        ----------
-        rows : eigencut.Rows
-        path : path
-            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
-
-        Returns
-        -------
-        n_rows : int
-        """
-        self.check_fitted()
-        shape = (self.n_numbers,)
-        return self._write(rows, path, self.probabilities_of, np.nan, np.float64, shape)
+        with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
+            return write_rows(path, rows, answers(), dtype)
 
     def hierarchy(self) -> Hierarchy:
         """Return the tree of clusters: which of them form one group in coarser cuts.
@@ -354,17 +338,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Returns
         -------
         Hierarchy
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from eigencut import GPOD
-        >>> places = np.repeat([[0.0, 0], [0, 6], [40, 0]], 30, axis=0)
-        >>> X = places + np.random.default_rng(0).normal(size=(90, 2))
-        >>> model = GPOD(3).fit(X)
-        >>> far = model.predict([[40.0, 0]])[0]
-        >>> bool((model.hierarchy().labels(2) == far).sum() == 1)
-        True
         """
         from eigencut.hierarchy.hierarchy import hierarchy_of
 
@@ -372,13 +345,10 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         with threads(self.gpod.n_jobs):
             return hierarchy_of(self.gpod.fitted_cut_, self.gpod.numbering_.numbers)
 
-    def predict_levels(
-        self, X: Any, counts: Sequence[int] | str = "auto", *, min_children: int = 1
-    ) -> Indices:
+    def predict_levels(self, X: Any, counts: Sequence[int] | str = "auto") -> Indices:
         """Return the group of each row at several levels, which are nested.
 
-        Coarser groups are made of clusters by the cut itself; see ``hierarchy``. A group has the
-        smallest number of its clusters, so a number means the same at every level.
+        Coarser groups are made of clusters by the cut itself; see ``hierarchy``.
 
         Parameters
         ----------
@@ -386,15 +356,13 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         counts : sequence of int or "auto"
             How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
             clusters, and the cuts after which links between groups fall most.
-        min_children : int, default=1
-            How many groups of the level before a group has at least.
 
         Returns
         -------
         array of shape (n_levels, n_samples)
             A layer of labels for each level, the finest first; -1 where ``predict`` says -1.
         """
-        groups, labels = self.hierarchy().levels(counts, min_children), self.predict(X)
+        groups, labels = self.hierarchy().levels(counts), self.predict(X)
         return np.where(labels < 0, labels, groups[:, labels])
 
     # -------------------------------------------------- describing and saving
@@ -443,15 +411,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Intervals have 95 % confidence. Of those of the columns that distinguish clusters, which are
         chosen among many, 5 % miss at most, on average. They hold given the clusters: they do not
         show that these are real (see ``eigencut.inspection.significance``).
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from eigencut import GPOD
-        >>> frame = pd.DataFrame({"km": [1.0, 2, 3, 91, 90, 92, 93], "t": [1, 2, 1, 2, 1, 2, 1]})
-        >>> model = GPOD(2).fit(frame)
-        >>> model.describe(frame).clusters[0].rule.conditions
-        (Condition(column='km', relation='>', value=50.0),)
         """
         from eigencut.inspection.describe import describe_model
 
@@ -472,12 +431,40 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         rows = METRICS["cosine"].points(rows) if is_cosine else self.in_units(rows)
         return [Column(name, "number", rows[:, j]) for j, name in enumerate(self.columns_)]
 
+    def complete_rows(self, X: Any) -> Prepared:
+        """Return the complete rows as the GPOD takes them, at least one, and which these are."""
+        rows, complete = self.prepare(X)
+        if not rows.shape[0]:
+            remedy = "fill in missing values, or fit with missing='median'"
+            raise invalid("X", "have at least one complete row", "none", remedy)
+        return rows if issparse(rows) else np.ascontiguousarray(rows), complete
+
+    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
+        """Return how rows differ from those that the model has seen; the model stays as it is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows in memory; for a stream, some of its blocks. Incomplete rows of a table are
+            left out if ``missing="drop"``.
+        random_state : int, RandomState or None
+            Seeds, with the rows themselves, the choice of rows that are held out to compare with.
+            None means 0.
+
+        Returns
+        -------
+        Drift
+        """
+        from eigencut.updating.drift import drift_of_model
+
+        self.check_fitted()
+        return drift_of_model(self, X, random_state)
+
     def explain_outliers(self, X: Any) -> Outliers:
         """Say which rows are unlike the training rows, and which values make them so.
 
-        Each outlier is compared with the training rows of its nearest cluster (with landmarks, with
-        the cluster's landmarks). Its unusual values come with what is usual there. Sparse rows and
-        affinities have no columns to compare; their outliers are listed without values.
+        Each outlier is compared with the training rows (or landmarks) of its nearest cluster. Its
+        unusual values come with what is usual there.
 
         Parameters
         ----------
@@ -487,18 +474,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Returns
         -------
         Outliers
-            The least similar row first; ``to_frame()`` gives a row for each unusual value.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from eigencut import GPOD
-        >>> km = [1.0, 2, 3, 4, 90, 91, 92, 93]
-        >>> model = GPOD(2).fit(pd.DataFrame({"km": km, "t": [1.0, 2, 1, 2, 1, 2, 1, 2]}))
-        >>> new = pd.DataFrame({"km": [2.0, 91.0], "t": [1.0, 40.0]}, index=["bus", "tram"])
-        >>> print(model.explain_outliers(new))
-        1 of 2 rows are unlike the training rows
-          row tram, nearest to cluster 1: t 40 (usually 1 to 2)
+            The least similar row first.
         """
         from eigencut.updating.drift import explain_outliers
 
@@ -514,19 +490,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         include_training_data : bool, default=True
             False leaves out what is kept of each training row (``labels_``, ``embedding_``, and
             the rows), where the affinity can answer for new rows without.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> import eigencut
-        >>> X = np.random.default_rng(0).normal(size=(60, 2))
-        >>> model = eigencut.GPOD(n_clusters=3).fit(X)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "model.eigencut"
-        ...     model.save(path)
-        ...     again = eigencut.load(path)
-        >>> bool((again.predict(X + 0.1) == model.predict(X + 0.1)).all())
-        True
         """
         from eigencut.io.state_reader import save_model
 

@@ -1,5 +1,5 @@
 """Spark data frames: the name under which ``eigencut.integrations.spark`` is imported."""
 
-from eigencut.integrations.spark import SparkRows, fit, label_batches, predict
+from eigencut.integrations.spark import SparkRows, fit, predict
 
-__all__ = ["SparkRows", "fit", "label_batches", "predict"]
+__all__ = ["SparkRows", "fit", "predict"]

@@ -82,18 +82,6 @@ def test_a_container_leaves_less(monkeypatch, tmp_path):
     assert available_bytes() == 1_000_000 - 700_000 + 200_000
 
 
-def test_control_groups_of_version_1(monkeypatch, tmp_path):
-    """In a container the path of the group is that of the host; the limit is at the root."""
-    groups = {
-        "groups/memory/memory.limit_in_bytes": "900000\n",
-        "groups/memory/memory.usage_in_bytes": "500000\n",
-        "groups/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 100000\n",
-    }
-    own = "9:cpu:/docker/1f\n4:memory:/docker/1f\n0::/\n"
-    machine(monkeypatch, tmp_path, own_group=own, groups=groups)
-    assert available_bytes() == 900_000 - 500_000 + 100_000
-
-
 def test_without_such_files_nothing_is_known(monkeypatch, tmp_path):
     machine(monkeypatch, tmp_path, own_group="", groups={}, meminfo="")
     monkeypatch.delattr("os.sysconf", raising=False)

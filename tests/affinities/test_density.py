@@ -1,4 +1,4 @@
-"""Density contrast of graphs of neighbours, of Gaussians and of landmarks."""
+"""Density contrast of graphs of neighbours and of landmarks."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors, Rows, load
+from eigencut import GPOD, Landmarks, Neighbors, Rows, load
 from eigencut.affinities.base import landmark_masses
 
 BETAS = [0.5, 1.0, 2.0]
@@ -15,8 +15,6 @@ BETAS = [0.5, 1.0, 2.0]
 OF_ROWS = {
     "symmetric": lambda beta: Neighbors(8, density_contrast=beta),
     "mutual": lambda beta: Neighbors(8, graph="mutual", density_contrast=beta),
-    "local": lambda beta: Gaussian(n_neighbors=8, density_contrast=beta),
-    "number": lambda beta: Gaussian(0.5, n_neighbors=8, density_contrast=beta),
 }
 
 
@@ -79,7 +77,7 @@ def test_training_rows_are_reproduced(cut, affinity):
 
 
 @pytest.mark.parametrize("scale", [2.0**-330, 2.0**-10, 2.0**260])
-@pytest.mark.parametrize("name", ["mutual", "local"])
+@pytest.mark.parametrize("name", ["mutual"])
 def test_units_do_not_matter(scale, name):
     X = make_moons(300, noise=0.08, random_state=0)[0]
     model, other = (GPOD(2, affinity=MODELS[name](1.0)).fit(rows) for rows in (X, X * scale))
@@ -107,7 +105,7 @@ def test_many_equal_distances_are_no_infinite_density():
 
 
 @pytest.mark.parametrize("beta", [-1, np.nan, 5, "much", True])
-@pytest.mark.parametrize("name", ["symmetric", "local", "landmarks"])
+@pytest.mark.parametrize("name", ["symmetric", "landmarks"])
 def test_what_is_no_contrast_is_refused(beta, name):
     with pytest.raises(ValueError, match=r"density_contrast must be a number from 0 to 4. Got"):
         MODELS[name](beta).fit_graph(rows(30, 0))
@@ -127,42 +125,6 @@ def test_contrast_cures_what_more_rows_do(draw, noise, kind):
         for b in (0.0, 1.0)
     ]
     assert scores[0] < 0.9 and scores[1] > 0.93
-
-
-# ---------------------------------------------------------------------- Gaussians
-
-
-def test_a_frozen_gaussian_keeps_its_densities():
-    """The weight function of one sample, on another one."""
-    X, others = rows(120, 0), rows(90, 3)
-    fitted = Gaussian(n_neighbors=8, density_contrast=1.0).fit(X)
-    frozen = fitted.frozen().fit(others)
-    V = np.random.default_rng(2).normal(size=(90, 2))
-    assert np.allclose(frozen.within(others, V), fitted.within(others, V), rtol=1e-12)
-
-
-def test_rows_far_away_have_a_density_too():
-    """Where the weights of a Gaussian underflow, and their size is told by its logarithm."""
-    X, far = rows(120, 0), np.array([[1e4, 0.0], [50.0, -70.0]])
-    plain, contrast = (Gaussian(0.5, n_neighbors=8, density_contrast=b).fit(X) for b in (0.0, 1.0))
-    f = factors_by_loops(X, X[np.lexsort(X.T[::-1])], 8, 1.0)
-    expected, found = plain.apply(far, f[:, np.newaxis]), contrast.apply(far, np.ones((120, 1)))
-    size = np.log(expected.values[:, 0]) + expected.log_scale
-    assert (expected.log_scale < -700).all()
-    assert np.allclose(found.log_degrees, size + np.log(factors_by_loops(X, far, 8, 1.0)))
-
-
-def test_densities_as_a_function():
-    X = rows(60, 0)
-    X = X[np.lexsort(X.T[::-1])]
-    f = np.exp(X[:, 0])
-    found = Gaussian(1.0, density_contrast=lambda X: np.exp(X[:, 0]))
-    plain = Gaussian(1.0).fit_graph(X).dense()
-    assert np.allclose(found.fit_graph(X).dense(), plain * f * f[:, np.newaxis], rtol=1e-12)
-    with pytest.raises(ValueError, match="density_contrast must be a number for a model to be sav"):
-        GPOD(2, affinity=found).fit(X).save("nowhere")
-    with pytest.raises(ValueError, match="must give a positive number for each row"):
-        Gaussian(1.0, density_contrast=lambda X: X[:, 0] - X[:, 0]).fit(X)
 
 
 # ---------------------------------------------------------------------- landmarks

@@ -46,7 +46,7 @@ def dense_memberships(affinity, X):
 def test_the_small_problem_solves_the_large_one(cut, sigma, p, r):
     """Eigenpairs of the p x p problem against LAPACK on the n x n graph of the same weights."""
     X = moons()
-    options = {"sigma": sigma, "selection": "random", "density_contrast": 0.0}
+    options = {"sigma": sigma, "density_contrast": 0.0}
     model = GPOD(3, cut=cut, affinity=Landmarks(p, r, **options)).fit(X)
     Z = dense_memberships(model.affinity_, X)
     W = Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T
@@ -125,8 +125,8 @@ def test_rows_far_away_have_labels_and_little_support():
 @pytest.mark.parametrize("scale", [1e-30, 1e-3, 1e4, 1e100])
 def test_units_do_not_matter(scale):
     X = make_blobs(2000, 6, centers=3, cluster_std=3.0, random_state=0)[0]
-    expected = GPOD(3, affinity=Landmarks(100, selection="random")).fit(X)
-    moved = GPOD(3, affinity=Landmarks(100, selection="random")).fit(X * scale)
+    expected = GPOD(3, affinity=Landmarks(100)).fit(X)
+    moved = GPOD(3, affinity=Landmarks(100)).fit(X * scale)
     assert adjusted_rand_score(expected.labels_, moved.labels_) > 0.9
     assert (moved.predict(X * scale) == moved.labels_).all()
 
@@ -166,7 +166,6 @@ def test_a_graph_in_pieces_is_said():
             dict(n_nearest=1.5),
             "n_nearest must be an integer of at least 1 and at most 4294967296. Got 1.5",
         ),
-        (dict(selection="best"), "selection must be 'kmeans' or 'random'. Got 'best'"),
         (dict(sigma=-1), "sigma of Landmarks must be a positive number or 'auto'. Got -1"),
         (dict(random_state="a"), "random_state of Landmarks must be a non-negative integer"),
     ],
@@ -382,11 +381,10 @@ def test_narrow_numbers_are_checked(bad):
 
 
 @pytest.mark.parametrize("p", [400, 250, 100])
-@pytest.mark.parametrize("selection", ["kmeans", "random"])
-def test_few_new_rows_are_without_support_however_many_landmarks_there_are(p, selection):
+def test_few_new_rows_are_without_support_however_many_landmarks_there_are(p):
     """A row that is a landmark is judged without it: no new row lies on one."""
     rng = np.random.default_rng(0)
-    affinity = Landmarks(p, selection=selection)
+    affinity = Landmarks(p)
     judged = affinity.fit_graph(rng.normal(size=(400, 3))).outlier_threshold(0.01)
     fresh = rng.normal(size=(4000, 3))
     support = affinity.apply(fresh, np.zeros((len(affinity.landmarks_), 1))).support

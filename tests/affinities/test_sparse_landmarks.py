@@ -30,10 +30,9 @@ def same_up_to_signs(A, B):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-@pytest.mark.parametrize("selection", ["kmeans", "random"])
-def test_the_model_of_dense_rows(metric, selection):
+def test_the_model_of_dense_rows(metric):
     X, new = texts(), texts(100, seed=1)
-    affinity = Landmarks(80, metric=metric, selection=selection)
+    affinity = Landmarks(80, metric=metric)
     dense = GPOD(3, affinity=affinity).fit(X)
     model = GPOD(3, affinity=affinity).fit(sparse.csr_array(X))
     assert sparse.issparse(model.affinity_.landmarks_)

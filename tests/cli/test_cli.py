@@ -98,16 +98,6 @@ def test_probabilities_have_a_column_for_each_cluster(frame, model):
     assert (probabilities.argmax(axis=1) == found["cluster"]).all()
 
 
-def test_labels_of_the_fit_and_a_sample(frame, model):
-    run("fit data.csv --id name -k 3 --sample 30 --labels labels.csv -o s.eigencut")
-    sampled = load("s.eigencut")
-    assert len(sampled.model_.labels_) == 30
-    found = pd.read_csv("labels.csv")
-    assert (found["cluster"] >= 0).sum() == 30 and len(found) == 60
-    known = found["cluster"] >= 0
-    assert (sampled.predict(frame)[known] == found["cluster"][known]).all()
-
-
 def test_landmarks(frame, model):
     run("fit data.csv --id name -k 3 --landmarks 30 -o l.eigencut")
     run("predict l.eigencut data.csv -o labels.csv")
@@ -115,7 +105,7 @@ def test_landmarks(frame, model):
     assert "Landmarks" in repr(load("l.eigencut").model_.affinity_)
 
 
-@pytest.mark.parametrize("missing", ["refuse", "drop", "mean", "median"])
+@pytest.mark.parametrize("missing", ["refuse", "drop", "median"])
 def test_landmarks_of_a_stream_and_of_standard_input(frame, model, monkeypatch, capsys, missing):
     """What is read in blocks has the labels and sizes of what is read into memory."""
     if missing != "refuse":
@@ -134,14 +124,12 @@ def test_landmarks_of_a_stream_and_of_standard_input(frame, model, monkeypatch, 
         assert streamed[key] == whole[key]
     assert Path("t.csv.csv").read_text() == Path("-.csv").read_text()
     assert not hasattr(load("t.csv.eigencut"), "labels_") and hasattr(load("-.eigencut"), "labels_")
-    run("fit t.csv --id name -k 3 --landmarks 20 --sample 30 --missing drop -o s.eigencut")
-    assert len(load("s.eigencut").model_.labels_) == 30
 
 
 def test_missing_values(frame, model):
     frame.loc[4, "a"] = np.nan
     frame.to_csv("gaps.csv", index=False)
-    for missing in ("drop", "mean", "median"):
+    for missing in ("drop", "median"):
         run(f"fit gaps.csv --id name -k 3 --missing {missing} -o g.eigencut")
         run("predict g.eigencut gaps.csv --margin -o labels.csv")
         assert labels() == load("g.eigencut").predict(frame).tolist()
@@ -251,15 +239,14 @@ def test_json_everywhere(frame, model, capsys):
     for line, key, value in (
         ("fit plain.csv -k 3 -o x.eigencut", "sizes", [20, 20, 20]),
         ("predict m.eigencut plain.csv -o labels.csv", "rows", 60),
-        ("select plain.csv -k 2-4 -o best.eigencut", "n_clusters", 3),
+        ("select plain.csv -k 2-4", "n_clusters", 3),
         ("assess m.eigencut plain.csv", "n_clusters", 3),
         ("assess m.eigencut", "n_rows", 60),
-        ("info m.eigencut --verify", "columns", ["a", "b"]),
+        ("info m.eigencut", "columns", ["a", "b"]),
         ("export m.eigencut -o m.onnx", "columns", ["a", "b"]),
     ):
         run(f"{line} --json")
         assert json.loads(capsys.readouterr().out)[key] == value
-    assert load("best.eigencut").predict(frame).tolist() == model.labels_.tolist()
 
 
 def test_assess_with_refits(frame, model, capsys):
@@ -275,9 +262,9 @@ def test_assess_with_refits(frame, model, capsys):
 
 
 def test_select_with_candidates(frame, model, capsys):
-    run("select data.csv --drop name -k 2,3 --sigma local,median,0.5")
+    run("select data.csv --drop name -k 2,3")
     table = capsys.readouterr().out.splitlines()
-    assert table[-6:][0].split()[0] in "23" and len(table) >= 7
+    assert table[0].split()[0] == "n_clusters" and table[1].split()[0] in "23"
 
 
 def test_info_shows_that_columns_are_scaled(tmp_path, capsys):
@@ -294,7 +281,7 @@ def test_info_shows_what_was_chosen(model, capsys):
     run("info m.eigencut")
     shown = capsys.readouterr().out
     assert "3, fitted on 60 rows" in shown and "a, b" in shown
-    assert "scale auto, missing refuse" in shown and "not verified" in shown
+    assert "scale auto, missing refuse" in shown
 
 
 def test_demo(capsys):
@@ -428,7 +415,7 @@ def test_a_full_disk(model, here, output):
     os.close(stderr)
     said = read_all(errors).decode()
     assert process.wait() == 1
-    assert said == f"eigencut: {output}: the file would be larger than the system allows.\n"
+    assert said == f"eigencut: {output}: file too large.\n"
     assert (here / output).read_text() == "old" and not list(here.glob(".*"))
 
 
@@ -463,7 +450,7 @@ def test_no_permission(open_folder, frame, capfd):
             if is_root:
                 os.seteuid(0)
         assert code == 1
-        assert capfd.readouterr().err == f"eigencut: {name}: you have no permission for it.\n"
+        assert capfd.readouterr().err == f"eigencut: {name}: permission denied.\n"
 
 
 def test_a_reader_that_has_enough(model, here):
@@ -527,7 +514,5 @@ def test_models_of_discrete_cuts(frame, capsys):
     assert found["eigenvalues"] is None and found["cut_heldout"]["value"] < 1
     for command in ("assess", "drift", "describe"):
         run(f"{command} d.eigencut plain.csv")
-    run("hierarchy d.eigencut")
-    assert "3 clusters as a tree" in capsys.readouterr().out
     run("report d.eigencut plain.csv -o d.html")
     assert "eigenvalue" not in Path("d.html").read_text()

@@ -116,8 +116,8 @@ def folder(tmp_path_factory):
 
 P = "predict model.eigencut"
 DATA = {  # exit code 1
-    "no such file": (f"fit nothing.csv {FIT}", "nothing.csv: there is no such file or folder."),
-    "a folder": (f"fit folder {FIT}", "folder: it is a folder."),
+    "no such file": (f"fit nothing.csv {FIT}", "nothing.csv: no such file or directory."),
+    "a folder": (f"fit folder {FIT}", "folder: is a directory."),
     "empty file": (f"fit empty.csv {FIT}", "empty.csv is empty."),
     "blank lines": (f"fit blank.csv {FIT}", "blank.csv has no rows."),
     "header only": (f"fit header_only.csv {FIT}", "header_only.csv has no rows."),
@@ -138,7 +138,7 @@ DATA = {  # exit code 1
         f"fit good.csv --memory-limit 5MB {FIT}",
         "memory_limit must be at least 13 MB to fit Neighbors(n_neighbors=40) "
         "on 40 rows. Got '5MB'; raise it, or fit on fewer rows. "
-        "On the command line: --sample 10000, or with fit --landmarks 1000.",
+        "On the command line: fit --landmarks 1000.",
     ),
     "a ragged line": (
         f"fit ragged.csv {FIT}",
@@ -150,7 +150,7 @@ DATA = {  # exit code 1
     ),
     "an open quote": (
         f"fit quote.csv {FIT}",
-        "quote.csv: a quoted cell begins in line 2 and does not end. Add or remove a quote.",
+        "quote.csv: a quoted cell does not end.",
     ),
     "a carriage return in a cell": (
         f"fit return.csv {FIT}",
@@ -183,11 +183,11 @@ DATA = {  # exit code 1
     ),
     "JSON": (
         f"fit a.json {FIT}",
-        "a.json is not a table: it is JSON; save the table as CSV, or one object to a line.",
+        "a.json is not a table: it is JSON; save the table as CSV.",
     ),
     "packed JSON": (
         f"fit a.json.gz {FIT}",
-        "a.json.gz is not a table: it is JSON; save the table as CSV, or one object to a line.",
+        "a.json.gz is not a table: it is JSON; save the table as CSV.",
     ),
     "packed with xz": (
         f"fit a.csv.xz {FIT}",
@@ -208,9 +208,8 @@ DATA = {  # exit code 1
     ),
     "lists of words in Parquet": (
         f"fit lists.parquet {FIT}",
-        "lists.parquet: cells must hold a number, a word, a date, or a list of numbers. Got "
-        "'b' (list<element: string>). Fit without these columns (drop 'b'), or write one value to "
-        "a cell.",
+        "lists.parquet: cells must hold a number, a word or a date. Got 'b' (list<element: "
+        "string>). Fit without these columns (drop 'b'), or write one value to a cell.",
     ),
     "sparse matrix": (
         "select sparse.npz",
@@ -247,7 +246,7 @@ DATA = {  # exit code 1
         "towns.csv has no column 'city', which --ordered names. It has 'town', 'a', 'day'.",
     ),
     "a date of an unknown column": (
-        f"fit towns.csv --date month:days {FIT}",
+        f"fit towns.csv --date month {FIT}",
         "towns.csv has no column 'month', which --date names. It has 'town', 'a', 'day'.",
     ),
     "a kind for a column that is left out": (
@@ -266,12 +265,12 @@ DATA = {  # exit code 1
     "missing value": (
         f"fit nan.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
+        "missing 'drop' or 'median' (on the command line: --missing median).",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'c', first in line 3; fit with "
-        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
+        "missing 'drop' or 'median' (on the command line: --missing median).",
     ),
     "a column without values": (
         f"fit empty_column.csv --missing median {FIT}",
@@ -280,8 +279,7 @@ DATA = {  # exit code 1
     ),
     "no complete row": (
         f"fit all_missing.csv --missing drop {FIT}",
-        "The table must have rows without missing values. Got none; fit with missing 'mean' "
-        "or 'median'.",
+        "The table must have rows without missing values. Got none; fit with missing='median'.",
     ),
     "infinity": (
         f"fit inf.csv {FIT}",
@@ -318,17 +316,17 @@ DATA = {  # exit code 1
     ),
     "a column twice": (
         f"fit good.csv --columns a,a {FIT}",
-        "--columns names 'a' more than once; name it once.",
+        "Columns must have different names. Got 'a' more than once; rename them.",
     ),
     "candidates beyond the rows": (
         "select good.csv -k 100-900",
         "n_clusters must hold a candidate of at least 2 and below the number of different rows, "
         "40. Got '100-900'; add data, or give smaller candidates.",
     ),
-    "a folder to be": ("fit good.csv -k 2 -o new/", "new/: it is a folder."),
+    "a folder to be": ("fit good.csv -k 2 -o new/", "new/: is a directory."),
     "a tour in a file": (
         "demo --out good.csv",
-        "good.csv: it is a file, where a folder is needed.",
+        "good.csv: file exists.",
     ),
     "nothing left": (
         f"fit good.csv --drop a,b,c {FIT}",
@@ -385,16 +383,16 @@ DATA = {  # exit code 1
     ),
     "no folder for the output": (
         "fit good.csv -k 2 -o no/new.eigencut",
-        "no/new.eigencut: there is no such file or folder.",
+        "no/new.eigencut: no such file or directory.",
     ),
     "output in a file": (
         "fit good.csv -k 2 -o good.csv/new.eigencut",
-        "good.csv/new.eigencut: its folder is a file.",
+        "good.csv/new.eigencut: not a directory.",
     ),
-    "output a folder": ("fit good.csv -k 2 -o folder", "folder: it is a folder."),
+    "output a folder": ("fit good.csv -k 2 -o folder", "folder: is a directory."),
     "no such model": (
         "predict nothing.eigencut good.csv",
-        "nothing.eigencut: there is no such file or folder.",
+        "nothing.eigencut: no such file or directory.",
     ),
     "table as model": (
         "predict good.csv model.eigencut",
@@ -443,7 +441,7 @@ DATA = {  # exit code 1
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
+        "missing 'drop' or 'median' (on the command line: --missing median).",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),
     "unknown id to predict": (
@@ -472,15 +470,18 @@ USAGE = {
     "a mistyped command": ("fti good.csv", "No such command 'fti'. Did you mean 'fit'?"),
     "K zero": (
         "fit good.csv -k 0 -o new.eigencut",
-        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got '0'.",
+        "n_clusters must be an integer of at least 1. Got 0; use a number, 'auto', or candidates "
+        "such as range(2, 11) or '2-10'.",
     ),
     "K a word": (
         "fit good.csv -k three -o new.eigencut",
-        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got 'three'.",
+        "n_clusters must be an integer of at least 1. Got 'three'; use a number, 'auto', or "
+        "candidates such as range(2, 11) or '2-10'.",
     ),
     "K negative": (
         "fit good.csv -k -3 -o new.eigencut",
-        f"{K} a whole number of at least 1, auto, or candidates like 2-30. Got '-3'.",
+        "n_clusters must be an integer of at least 1. Got -3; use a number, 'auto', or candidates "
+        "such as range(2, 11) or '2-10'.",
     ),
     "K candidates": (
         "select good.csv -k two-ten",
@@ -500,23 +501,25 @@ USAGE = {
     ),
     "sigma negative": (
         f"fit good.csv --sigma -1 {FIT}",
-        f"Invalid value for '--sigma': {SIGMA} Got -1.0; use sigma='auto' if unsure.",
+        f"{SIGMA} Got -1.0; use sigma='auto' if unsure.",
     ),
     "sigma a word": (
         f"fit good.csv --sigma wide {FIT}",
-        f"Invalid value for '--sigma': {SIGMA} Got 'wide'; use sigma='auto' if unsure.",
+        f"{SIGMA} Got 'wide'; use sigma='auto' if unsure.",
     ),
     "sigma not a number": (
-        "select good.csv --sigma local,nan",
-        f"Invalid value for '--sigma': {SIGMA} Got nan; use sigma='auto' if unsure.",
-    ),
-    "a rule for landmarks": (
-        f"fit good.csv --sigma local --landmarks 5 {FIT}",
-        "--sigma local is not for --landmarks; use a number, or auto.",
+        f"fit good.csv --sigma nan {FIT}",
+        f"{SIGMA} Got nan; use sigma='auto' if unsure.",
     ),
     "memory limit not a size": (
         f"fit good.csv --memory-limit much {FIT}",
-        "Invalid value for '--memory-limit': must be a size such as 4GB or 500MB. Got 'much'.",
+        "memory_limit must be a positive number of bytes, or a text such as '4GB'. Got 'much'; "
+        "use None for what the machine has.",
+    ),
+    "alarm": (
+        "drift model.eigencut good.csv --alarm 2",
+        "Invalid value for '--alarm': must be a number strictly between 0 and 1. Got '2'; use "
+        "0.05.",
     ),
     "unknown encoding": (
         f"fit good.csv --encoding klingon {FIT}",
@@ -537,13 +540,9 @@ USAGE = {
         f"fit good.csv --decimal x {FIT}",
         "Invalid value for '--decimal': 'x' is not one of '.', ','.",
     ),
-    "a share as a sample": (
-        f"fit good.csv --sample 50% {FIT}",
-        "Invalid value for '--sample': must be a whole number of at least 2. Got '50%'.",
-    ),
     "one landmark": (
         f"fit good.csv --landmarks 1 {FIT}",
-        "Invalid value for '--landmarks': must be a whole number of at least 2. Got '1'.",
+        "Invalid value for '--landmarks': 1 is not in the range x>=2.",
     ),
     "names in NPY": (
         f"{P} good.csv --id a -o x.npy",
@@ -557,12 +556,11 @@ USAGE = {
     ),
     "seed too large": (
         f"fit good.csv --seed 4294967296 {FIT}",
-        "Invalid value for '--seed': must be a whole number from 0 to 4294967295. Got "
-        "'4294967296'.",
+        "Invalid value for '--seed': 4294967296 is not in the range 0<=x<=4294967295.",
     ),
     "too many threads": (
         f"fit good.csv --jobs 100000 {FIT}",
-        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '100000'.",
+        "Invalid value for '--jobs': 100000 is not in the range 1<=x<=1024.",
     ),
     "onto the input": (
         "fit good.csv -k 2 --labels good.csv -o new.eigencut",
@@ -590,10 +588,6 @@ USAGE = {
         "fit good.csv -k 2 -o clusters.csv",
         "-o clusters.csv: this is where the model goes; name it e.g. clusters.eigencut.",
     ),
-    "the best model by the name of a table": (
-        "select good.csv -k 2 -o best.parquet",
-        "-o best.parquet: this is where the model goes; name it e.g. best.eigencut.",
-    ),
     "a model to standard output": (
         "fit good.csv -k 2 -o -",
         "-o -: a model is a file; name it, or /dev/stdout.",
@@ -613,16 +607,14 @@ USAGE = {
     "no command": ("", None),
     "unknown command": (
         "xyzzy m t",
-        "No such command 'xyzzy'. There are fit, predict, update, drift, align, select, assess, "
-        "describe, report, hierarchy, recluster, consensus, info, export, demo.",
+        "No such command 'xyzzy'.",
     ),
     "no table": ("fit -o new.eigencut", "Missing argument 'TABLE'."),
     "no output": ("fit good.csv -k 2", "Missing option '-o' / '--output'."),
     "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
     "unknown scale": (
         f"fit good.csv --scale log {FIT}",
-        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'robust', "
-        "'minmax', 'none'.",
+        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'minmax', 'none'.",
     ),
     "onto the model": (
         f"{P} good.csv -o model",
@@ -634,7 +626,7 @@ USAGE = {
     ),
     "no threads": (
         f"fit good.csv --jobs 0 {FIT}",
-        "Invalid value for '--jobs': must be a whole number from 1 to 1024. Got '0'.",
+        "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024.",
     ),
 }
 
@@ -720,25 +712,5 @@ def test_a_header_that_is_no_python_gives_a_sentence(seed, tmp_path, monkeypatch
     for closing in (b"}", b")"):
         content[content.index(closing)] = rng.integers(97, 122)
     Path("a.npy").write_bytes(content)
-    assert main(["fit", "a.npy", "-k", "2", "-o", "m.eigencut"]) == 1
-    assert "a.npy must be an array of numbers. It is damaged" in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
-def test_a_short_row_far_below_that_is_no_text_gives_a_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("t.csv").write_bytes(b"a,b\n" + b"1,2\n3,4\n" * 60_000 + b"M\xfcnchen\n5,6\n")
-    assert main(["fit", "t.csv", "-k", "2", "-o", "m.eigencut"]) == 1
-    said = "t.csv: line 120002 is not utf-8 (byte 0xfc); name its encoding, e.g. latin-1."
-    assert capsys.readouterr().err == f"eigencut: {said}\n"
-
-
-@pytest.mark.parametrize("n_rows", [2 * 10**9, 10**30])
-def test_a_header_that_claims_rows_gives_a_sentence(n_rows, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with Path("a.npy").open("wb") as file:
-        header = {"descr": "<f8", "fortran_order": False, "shape": (n_rows, 2)}
-        np.lib.format.write_array_header_1_0(file, header)
-        file.write(bytes(700))
     assert main(["fit", "a.npy", "-k", "2", "-o", "m.eigencut"]) == 1
     assert "a.npy must be an array of numbers. It is damaged" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""describe, hierarchy and recluster on files: what the library says, and mistakes by name."""
+"""describe, and models of split clusters, on files: what the library says, and mistakes by name."""
 
 import json
 from dataclasses import replace
@@ -66,13 +66,19 @@ def test_describe_says_what_the_library_says(capsys):
 
 
 def test_describe_with_documents_and_fewer_lines(capsys):
-    options = ["--documents", "text", "--top", "1", "--typical", "2", "--json"]
+    options = [
+        "--documents",
+        "text",
+        "--top",
+        "1",
+        "--json",
+    ]
     code, out, _ = printed(capsys, "describe", "m.eigencut", "data.csv", *options)
     found = json.loads(out)
     assert code == 0
     words = sorted(cluster["words"][0]["word"] for cluster in found["clusters"])
     assert words == ["bread", "car", "moon"]
-    assert all(len(c["contrasts"]) == 1 and len(c["typical"]) == 2 for c in found["clusters"])
+    assert all(len(c["contrasts"]) == 1 for c in found["clusters"])
 
 
 def test_hostile_names_move_no_cursor(capsys):
@@ -85,30 +91,19 @@ def test_hostile_names_move_no_cursor(capsys):
         assert code == 0 and all(line.isprintable() for line in out.split("\n"))
 
 
-def test_hierarchy_needs_no_table(capsys):
-    known = load("m.eigencut").hierarchy()
-    code, out, _ = printed(capsys, "hierarchy", "m.eigencut")
-    assert (code, out) == (0, f"{known}\n")
-    code, out, _ = printed(capsys, "hierarchy", "m.eigencut", "--json")
-    found = json.loads(out)
-    assert found["groups"]["2"] == known.labels(2).tolist() and found["exact"] is True
-
-
-def test_recluster_predict_describe_and_info(capsys):
-    arguments = ["recluster", "m.eigencut", "data.csv", "--cluster", "2", "-o", "finer.eigencut"]
-    code, out, _ = printed(capsys, *arguments)
+def test_predict_describe_and_info_of_a_split_model(capsys):
     known = recluster(load("m.eigencut"), FRAME[COLUMNS], cluster=2)
-    assert code == 0 and out.startswith("Cluster 2 is now 2 (") and "3 (" in out
+    known.save("finer.eigencut")
     labels = known.predict(FRAME[COLUMNS])
     options = ["--margin", "--proba", "--support", "-o", "labels.csv"]
     assert printed(capsys, "predict", "finer.eigencut", "data.csv", *options)[0] == 0
     written = pd.read_csv("labels.csv")
     assert written["cluster"].tolist() == labels.tolist()
     assert list(written) == ["cluster", "margin", "support", "p0", "p1", "p2", "p3"]
-    code, out, _ = printed(capsys, "describe", "finer.eigencut", "data.csv", "--json")
+    _, out, _ = printed(capsys, "describe", "finer.eigencut", "data.csv", "--json")
     sizes = [cluster["size"] for cluster in json.loads(out)["clusters"]]
     assert sizes == np.bincount(labels, minlength=4).tolist()
-    code, out, _ = printed(capsys, "info", "finer.eigencut", "--json")
+    _, out, _ = printed(capsys, "info", "finer.eigencut", "--json")
     found = json.loads(out)
     assert found["n_clusters"] == 4 and found["columns"] == COLUMNS
     assert found["class"] == "Reclustered"
@@ -132,13 +127,8 @@ MISTAKES = [
         "must hold numbers. Got 'far' in line 3",
     ),
     ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
-    ("describe", [*ON_DATA, "--top", "0"], 2, "a whole number of at least 1. Got '0'"),
+    ("describe", [*ON_DATA, "--top", "0"], 2, "0 is not in the range x>=1"),
     ("describe", ["data.csv", "data.csv"], 1, "it is not a model saved by eigencut"),
-    ("hierarchy", ["none.eigencut"], 1, "there is no such file"),
-    ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),
-    ("recluster", [*ON_DATA, "--cluster", "7", "-o", "f.eigencut"], 1, "from 0 to 2. Got 7"),
-    ("recluster", [*ON_DATA, "--cluster", "0", "-o", "m.eigencut"], 2, "is the input"),
-    ("recluster", ["l.eigencut", "--cluster", "0", "-o", "f.eigencut"], 1, "command line: a TABLE"),
     ("assess", ["finer.eigencut"], 1, "a model whose clusters were split"),
     ("export", ["finer.eigencut", "-o", "f.onnx"], 1, "a model whose clusters were split"),
 ]
@@ -153,20 +143,3 @@ def test_mistakes_are_named(command, arguments, code, said, capsys, tmp_path):
     found, out, err = printed(capsys, command, *arguments)
     assert found == code and said in err and not out
     assert not (tmp_path / "f.eigencut").exists()
-
-
-def test_recluster_needs_no_table_where_the_model_has_its_rows(capsys):
-    named = printed(capsys, "recluster", *ON_DATA, "--cluster", "2", "-o", "a.eigencut", "--json")
-    kept = printed(
-        capsys, "recluster", "m.eigencut", "--cluster", "2", "-o", "b.eigencut", "--json"
-    )
-    assert named[0] == kept[0] == 0
-    named, kept = json.loads(named[1]), json.loads(kept[1])
-    assert (named["parts"], named["sizes"]) == (kept["parts"], kept["sizes"])
-    found = [load(f"{name}.eigencut").predict(FRAME[COLUMNS]) for name in "ab"]
-    assert (found[0] == found[1]).all()
-
-
-def test_describe_without_typical_rows(capsys):
-    code, out, _ = printed(capsys, "describe", *ON_DATA, "--typical", "0")
-    assert code == 0 and "typical" not in out and "rule" in out

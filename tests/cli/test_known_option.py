@@ -51,7 +51,7 @@ def test_words_are_kept(mails, tmp_path, capsys):
     assert [row["cluster_name"] for row in found] == [row["cluster_name"] for row in written]
 
 
-@pytest.mark.parametrize("how", [[], ["--landmarks", "30"], ["--sample", "70"]])
+@pytest.mark.parametrize("how", [[], ["--landmarks", "30"]])
 def test_numbers_are_the_numbers_of_clusters(mails, how, tmp_path, capsys):
     X, known, kind = mails
     write(tmp_path / "mails.csv", X, known)
@@ -77,7 +77,6 @@ def test_one_class_and_gaps(mails, tmp_path):
         (["", -1], [], "must hold the classes of some rows.*Got no class at all"),
         (["x", "y", "z", ""], ["-k", "2"], r"-k must be at least.*3 \(x, y, z\). Got 2"),
         (["x", ""], ["--weights", "kind"], "--weights and --known both name 'kind'"),
-        (["x", ""], ["--sample", "20"], "--sample must be larger than.*60. Got 20"),
         (["x", ""], ["--known", "sort"], "has no column 'sort', which --known names"),
     ],
 )

@@ -61,7 +61,7 @@ def test_mistakes_are_said(night, capsys):
     monday = str(night / "monday.csv")
     assert run(["fit", monday, "-k", "3", "--landmarks", "20", "-o", model]) == 0
     assert run(["update", model, monday, "-o", monday]) == 2
-    assert run(["update", model, monday, "-o", model, "--decay", "2"]) == 2
+    assert run(["update", model, monday, "-o", model, "--decay", "2"]) == 1
     assert "must be a number above 0 and at most 1" in capsys.readouterr().err
     (night / "other.csv").write_text("income\n1\n2\n")
     content = (night / "model.eigencut").read_bytes()

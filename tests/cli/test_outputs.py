@@ -51,7 +51,6 @@ NAMES = ["good.csv", "./good.csv", "link.csv", "hard.csv", "sub/../good.csv", "A
         "fit link.csv -k 2 -o new --labels {}",
         "fit good.csv -k 2 --landmarks 9 -o new --labels {}",
         "predict m.eigencut good.csv -o {}",
-        "select good.csv -k 2 -o {}",
     ],
 )
 def test_no_command_overwrites_its_input(here, line, name):
@@ -88,7 +87,6 @@ def test_two_outputs_are_two_files(here, labels):
     [
         "fit good.csv -k 2 -o {}",
         "fit good.csv -k 2 -o new --labels {}",
-        "select good.csv -k 2 -o {}",
         "predict m.eigencut good.csv -o {}",
         "export m.eigencut -o {}",
     ],

@@ -89,19 +89,19 @@ def test_hostile_names_move_no_cursor(capsys):
 
 
 MISTAKES = [
-    (["none.eigencut"], 1, "there is no such file"),
+    (["none.eigencut"], 1, "no such file"),
     (["data.csv"], 1, "it is not a model saved by eigencut"),
     (["m.eigencut", "other.csv"], 1, "It lacks 'km'"),
     ([*ON_DATA, "--new", "other.csv"], 1, "It lacks 'km'"),
     ([*ON_DATA, "-o", "r.pdf"], 2, "let the name end in .html, .json or .txt"),
     ([*ON_DATA, "-o", "-"], 2, "let the name end in .html, .json or .txt"),
-    ([*ON_DATA, "-o", "missing/r.html"], 1, "there is no such file or folder"),
+    ([*ON_DATA, "-o", "missing/r.html"], 1, "no such file or directory"),
     ([*ON_DATA, "--name", "regulars"], 2, "like 0=regulars. Got 'regulars'"),
     ([*ON_DATA, "--name", "x=regulars"], 2, "like 0=regulars"),
     ([*ON_DATA, "--name", "0="], 2, "like 0=regulars"),
     ([*ON_DATA, "--name", "7=a"], 1, "names must be of clusters of the model, 0, 1, 2. Got a name"),
-    ([*ON_DATA, "--refits", "-1"], 2, "a whole number of at least 0. Got '-1'"),
-    ([*ON_DATA, "--seed", "x"], 2, "a whole number"),
+    ([*ON_DATA, "--refits", "-1"], 2, "-1 is not in the range x>=0"),
+    ([*ON_DATA, "--seed", "x"], 2, "not a valid integer"),
     ([*ON_DATA, "--documents", "body"], 1, "no column 'body', which --documents names"),
     (["m.eigencut", "--documents", "text"], 2, "--documents names a column of TABLE"),
     (["m.eigencut", "-", "--new", "-"], 2, "cannot both be standard input"),

@@ -33,8 +33,6 @@ VARIANTS = {
     "landmarks": GPOD(3, affinity=Landmarks(50), outliers="label"),
     "landmarks with sigma": GPOD(2, affinity=Landmarks(80, 4, sigma=0.1)),
     "differences": GPOD(2, cut="ratiocut", affinity=Gaussian(0.02)),
-    "contrast": GPOD(3, affinity=Gaussian(density_contrast=1.0), outliers="label"),
-    "ratiocut with contrast": GPOD(2, cut="ratiocut", affinity=Gaussian(0.2, density_contrast=0.7)),
     "landmarks without contrast": GPOD(3, affinity=Landmarks(50, density_contrast=0.0)),
     "ratiocut with landmarks": GPOD(2, cut="ratiocut", affinity=Landmarks(50)),
     "discrete": GPOD(3, solver="discrete"),

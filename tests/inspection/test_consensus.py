@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut
-from eigencut.cli import main
 
 TRUE = np.repeat(np.arange(4), [90, 70, 50, 40])
 
@@ -116,18 +115,3 @@ def test_rows_without_labels():
 def test_wrong_inputs_are_refused(labels, n_clusters, said):
     with pytest.raises(ValueError, match=said):
         eigencut.consensus(labels, n_clusters)
-
-
-def test_command_line(tmp_path, capsys):
-    path, out = tmp_path / "labels.csv", tmp_path / "out.csv"
-    words = np.array(["a", "b", "c", "d", "-1"])[LABELLINGS[3] % 5]
-    lines = [f"r{i},{a},{w}" for i, (a, w) in enumerate(zip(LABELLINGS[0], words, strict=True))]
-    path.write_text("\n".join(["row,one,two", *lines]))
-    assert main(["consensus", str(path), "-k", "3", "--id", "row", "-o", str(out)]) == 0
-    assert "mean agreement" in capsys.readouterr().out
-    written = [line.split(",") for line in out.read_text().splitlines()]
-    assert written[0] == ["row", "cluster", "agreement"] and written[1][0] == "r0"
-    found = eigencut.consensus([LABELLINGS[0], words], 3)
-    assert [int(line[1]) for line in written[1:]] == found.labels.tolist()
-    assert main(["consensus", str(path), "-k", "3", "--columns", "three"]) == 1
-    assert "has no column" in capsys.readouterr().err

@@ -15,7 +15,7 @@ da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from eigencut.integrations.dask import DaskRows, fit, predict, predict_proba, transform  # noqa: E402
+from eigencut.integrations.dask import DaskRows, fit, predict, predict_proba  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -57,11 +57,11 @@ def test_on_a_cluster(client, expected):
     lazy = da.from_array(X, chunks=(500, 6))
     model = fit(GPOD(3, affinity=AFFINITY), lazy)
     assert_same(model, expected)
-    labels, embedding = predict(model, lazy), transform(model, lazy)
+    labels, shares = predict(model, lazy), predict_proba(model, lazy)
     assert isinstance(labels, da.Array) and labels.chunks == (lazy.chunks[0],)
     assert (labels.compute() == expected.labels_).all()
-    assert embedding.shape == (4000, 3)
-    assert np.abs(embedding.compute() - expected.embedding_).max() < 1e-10
+    assert shares.shape == (4000, 3)
+    assert np.abs(shares.compute() - expected.predict_proba(X)).max() < 1e-10
 
 
 def test_probabilities_of_chunks(expected):
@@ -132,7 +132,7 @@ def test_bad_input():
         fit(GPOD(3), da.from_array(np.array([[1.0], [np.nan]])))
 
 
-@pytest.mark.parametrize("answer", [predict, predict_proba, transform])
+@pytest.mark.parametrize("answer", [predict, predict_proba])
 def test_rows_in_memory_are_refused_with_a_sentence(answer, expected):
     name = answer.__name__
     said = f"X must be a dask array .* Got ndarray; use dask.array.from_array, or GPOD.{name} in"

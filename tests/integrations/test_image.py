@@ -93,8 +93,8 @@ def test_features_as_an_image_or_as_rows():
     assert adjusted_rand_score(truth.ravel(), as_image.ravel()) > 0.95
     as_rows = segment(features.reshape(-1, 24), 3, shape=truth.shape)
     assert (as_rows == as_image).all()
-    three = segment(4 * features[:, :, :3], 3, channels="features")
-    assert (three == segment(4 * features[:, :, :3].reshape(-1, 3), 3, shape=truth.shape)).all()
+    three = segment(4 * features[:, :, :3].reshape(-1, 3), 3, shape=truth.shape)
+    assert three.shape == truth.shape
 
 
 def test_place_divides_what_colour_cannot():
@@ -103,17 +103,6 @@ def test_place_divides_what_colour_cannot():
     assert (labels[:, :25] == labels[0, 0]).all() and (labels[:, 35:] != labels[0, 0]).all()
     image, truth = drawing()
     assert adjusted_rand_score(truth.ravel(), segment(image, 3, position=0).ravel()) > 0.9
-
-
-def test_texture_divides_what_colour_cannot():
-    rng = np.random.default_rng(0)
-    truth = np.zeros((64, 96), dtype=int)
-    truth[:, 48:] = 1
-    grey = 0.5 + np.where(truth, 0.4, 0.02) * (rng.integers(0, 2, truth.shape) - 0.5)
-    how = dict(position=0, scale=2)
-    with_texture = segment(grey, 2, texture=4, **how)
-    assert adjusted_rand_score(truth.ravel(), with_texture.ravel()) > 0.6
-    assert adjusted_rand_score(truth.ravel(), segment(grey, 2, **how).ravel()) < 0.2
 
 
 def test_superpixels_first():
@@ -154,17 +143,13 @@ HOLE = np.where(np.indices((20, 20))[0] == 3, np.nan, 0.5)
     [
         (GOOD, dict(scale=-1), r"scale must be a finite number of at least 0\. Got -1"),
         (GOOD, dict(position=np.inf), r"position must be a finite .* Got inf; use 0 for colour"),
-        (GOOD, dict(texture=-2), r"texture must be a finite number of at least 0\. Got -2"),
-        (GOOD, dict(texture="fine"), r"texture must be a finite number .* Got 'fine'; use False"),
-        (GOOD, dict(channels="lab"), r"channels must be 'auto' or 'color' or 'features'\. Got"),
         (GOOD, dict(n_segments=0), r"n_segments must be an integer of at least 1\. Got 0; use Non"),
         (GOOD, dict(n_clusters=0), r"n_clusters must be .* Got 0"),
         (GOOD, dict(shape=(4, 4)), r"one row for each of the 4 x 4 pixels of shape\. Got an array"),
         (GOOD[np.newaxis], {}, r"must have height, width and channels\. Got .*\(1, 48, 64, 3\)"),
         (np.moveaxis(GOOD, -1, 0), {}, r"channels last\. Got .*\(3, 48, 64\); use numpy\.moveaxis"),
-        (GOOD * 1.0, {}, r"floats from 0 to 1\. Got float64 from .*; convert it, or use channels="),
+        (GOOD * 1.0, {}, r"floats from 0 to 1\. Got float64 from .*; convert it, or pass features"),
         (GOOD.astype(int), {}, r"colours as uint8, uint16 or floats from 0 to 1\. Got int64"),
-        (GOOD[:, :, :2], dict(channels="color"), r"must have 3 or 4 channels .* Got 2; use chann"),
         (GOOD[0], dict(shape="48x64"), r"shape must be height and width.* Got '48x64'; write it"),
         (GOOD[0], dict(shape=64), r"shape must be height and width.* Got 64; write it"),
         (GOOD[0], dict(shape=(8, 8, 1)), r"shape must be height and width.* Got \(8, 8, 1\)"),

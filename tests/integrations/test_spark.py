@@ -15,10 +15,14 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 
 from eigencut import GPOD, Landmarks, Rows, TableModel
-from eigencut.integrations.spark import SparkRows, fit, label_batches, predict
+from eigencut.integrations.spark import SparkRows, _label_batches, fit, predict
 
 X = make_moons(600, noise=0.06, random_state=0)[0]
 FRAME = pd.DataFrame(X, columns=["x", "y"]).assign(id=np.arange(len(X)))
+
+
+def label_batches(model, columns=None, name="label", probabilities=None):
+    return _label_batches(model, columns, name, probabilities)
 
 
 @pytest.fixture(scope="module", params=["names", "no names"])

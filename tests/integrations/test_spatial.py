@@ -124,29 +124,6 @@ def test_a_piece_joins_the_neighbour_it_is_most_similar_to():
     assert connect_regions(labels, touching, X, 3).tolist() == [0, 0, 0, 2, 2, 1, 1, 1]
 
 
-def test_too_few_regions_are_divided_where_most_is_explained():
-    X = np.array([[0.0], [0.1], [0], [7], [7.1], [7]])
-    road = matrix([(i, i + 1) for i in range(5)], 6)
-    found = connect_regions(np.zeros(6, dtype=int), road, X, 2)
-    assert found.tolist() == [0, 0, 0, 1, 1, 1]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_branch_that_is_cut_off_leaves_the_least_spread(seed):
-    """Against every edge of a tree; a branch counts all of its rows."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(12, 2))
-    tree = np.array([(rng.integers(i), i) for i in range(1, 12)])
-
-    def spread(labels):
-        return sum(X[labels == k].var(axis=0).sum() * (labels == k).sum() for k in (0, 1))
-
-    without = (matrix(np.delete(tree, edge, axis=0), 12) for edge in range(11))
-    best = min(spread(csgraph.connected_components(rest)[1]) for rest in without)
-    found = connect_regions(np.zeros(12, dtype=int), matrix(tree, 12), X, 2)
-    assert spread(found) == pytest.approx(best)
-
-
 def planted(n=300, K=4, seed=0):
     """Places at random, in regions that differ."""
     rng = np.random.default_rng(seed)

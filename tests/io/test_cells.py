@@ -32,16 +32,15 @@ def test_kinds_of_text(cells, kind):
 
 
 def test_kinds_that_users_give():
-    ordered = Kind(name="ordered", order=("small", "large"), unit="days", is_given=True)
+    ordered = Kind(name="ordered", order=("small", "large"), is_given=True)
     assert Kind.from_user("size", ["small", "large"]) == ordered
-    assert Kind.from_user("day", "date:hours").unit == "hours"
     given = {"size": ("small", "large")}
     assert columns_from_text(columns_to_text(given)) == {"size": ["small", "large"]}
 
 
 def test_dates_are_numbers_in_utc():
     assert date_number("1970-01-02") == 1.0
-    assert date_number("1970-01-01T12:00+06:00", "hours") == 6.0
+    assert date_number("1970-01-01T12:00+06:00") == 0.25
     assert date_number("tomorrow") is None
 
 
@@ -74,7 +73,7 @@ def test_delimiters_are_found_out():
 
 def test_other_formats_are_named():
     refuse_other_formats("a.csv", b"<DATE>,<PRICE>")
-    said = "a.pdf is not a table: it is a PDF; export the table as CSV."
+    said = "a.pdf is not a table: it is a database or a document; save the table as CSV."
     with pytest.raises(ValueError, match=said):
         refuse_other_formats("a.pdf", b"%PDF-1.7")
 

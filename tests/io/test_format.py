@@ -5,6 +5,7 @@ import json
 import os
 import struct
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from eigencut.exceptions import ModelFileError
-from eigencut.io.model_format import VERSION, read, read_header, verified_header, write
+from eigencut.io.model_format import VERSION, read, write
 
 ARRAYS = {
     "a": np.arange(6.0).reshape(2, 3),
@@ -75,10 +76,9 @@ def test_any_arrays(tmp_path_factory, given_arrays):
     assert {n: a.tobytes() for n, a in found.items()} == {
         n: a.tobytes() for n, a in given_arrays.items()
     }
-    assert verified_header(path) == read_header(path)
 
 
-@pytest.mark.parametrize("reader", [read, verified_header])
+@pytest.mark.parametrize("reader", [read, partial(read, mmap=True)])
 def test_every_single_flipped_byte_is_noticed(path, reader):
     good = path.read_bytes()
     for place in range(len(good)):
@@ -89,7 +89,7 @@ def test_every_single_flipped_byte_is_noticed(path, reader):
             reader(path)
 
 
-@pytest.mark.parametrize("reader", [read, verified_header])
+@pytest.mark.parametrize("reader", [read, partial(read, mmap=True)])
 def test_every_length_but_its_own_is_noticed(path, reader):
     good = path.read_bytes()
     for length in [*range(len(good)), len(good) + 1]:

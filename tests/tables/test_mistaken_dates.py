@@ -44,11 +44,3 @@ def test_it_may_be_said_that_they_are_words(days, capsys):
     days(4, "2024-01-01")
     assert main(["fit", "d.csv", "-k", "2", "-o", "m.eigencut"]) == 0
     assert "joined  date" in capsys.readouterr().out
-
-
-def test_units_are_listed(days, capsys):
-    days(4, "2024-01-01")
-    assert main(["fit", "d.csv", "-k", "2", "--date", "joined:fortnight", "-o", "m.eigencut"]) == 1
-    said = capsys.readouterr().err
-    assert "must be one of seconds, minutes, hours, days, weeks, years. Got 'fortnight';" in said
-    assert "use --date joined for days." in said

@@ -73,7 +73,7 @@ def test_words_and_orders_are_compared_too():
         found = align_labels(model, reference)
         assert (found.predict(two) == reference.predict(two)).mean() > 0.98
     plain = TableModel(GPOD(3, affinity=Neighbors(8))).fit(two)
-    with pytest.raises(ValueError, match=r"Got 'size', which is categorical in the model and smal"):
+    with pytest.raises(ValueError, match=r"Got 'size', which is categorical in the model and ord"):
         align_labels(plain, reference)
     assert (align_labels(plain, reference, two).labels_ == reference.predict(two)).mean() > 0.98
 
@@ -126,7 +126,11 @@ def test_other_columns_are_refused_by_name():
 
     for model, reference, said in (
         (gpod(X), gpod(swapped), "'income', 'age' and a GPOD of 'age', 'income'; fit both"),
-        (gpod(X.to_numpy()), gpod(more.to_numpy()), "a GPOD of 2 columns and a GPOD of 3 columns"),
+        (
+            gpod(X.to_numpy()),
+            gpod(more.to_numpy()),
+            "a GPOD of 'x1', 'x2' and a GPOD of 'x1', 'x2', 'x3'",
+        ),
         (of_table(X), of_table(more), "'income', 'age' and a TableModel of 'income', 'age', 'rent"),
         (gpod(X), of_table(X), "must be of one kind. Got a GPOD of 'income', 'age' and a TableM"),
         (

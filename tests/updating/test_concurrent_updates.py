@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from eigencut import GPOD, Landmarks, Neighbors, TableModel, recluster
+from eigencut import GPOD, Landmarks, Neighbors, TableModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -47,13 +47,4 @@ def test_nor_by_a_first_partial_fit():
     model = GPOD(2, affinity=Landmarks(20), n_jobs=1)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(model.partial_fit, batches()))
-    assert n_rows(model) == BATCHES * ROWS
-
-
-def test_nor_of_a_model_with_a_split_cluster():
-    first, *others = batches(3)  # of which the model joins two
-    model = GPOD(2, affinity=Landmarks(20), n_jobs=1).fit(first)
-    model = recluster(model, first, cluster=0, n_clusters=2)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(model.update, others))
     assert n_rows(model) == BATCHES * ROWS

@@ -154,11 +154,6 @@ def test_outliers_are_explained_by_the_columns_that_their_cluster_lacks():
             low, high = old[name].quantile([0.05, 0.95])
             assert one.usual[name] == pytest.approx((low, high), rel=1e-6)
             assert not low <= one.values[name] <= high
-    frame = found.to_frame()
-    assert frame.columns.tolist() == [
-        "row", "place", "cluster", "support", "column", "value", "usual",
-    ]  # fmt: skip
-    assert len(frame) == sum(max(1, len(one.values)) for one in found.rows)
     assert "row id9, nearest to cluster" in str(found) and "never in the cluster" in str(found)
     marked = TableModel(GPOD(3, outliers="label")).fit(requests(900, 0))
     assert {one.cluster for one in marked.explain_outliers(new).rows} <= {0, 1, 2}
@@ -176,7 +171,7 @@ def test_outliers_of_landmarks_cosine_sparse_and_split_models_are_found():
     assert first.row == 5 and first.cluster == split.predict(new[5:6])[0]
     sparse = GPOD(3, affinity=Neighbors(8)).fit(csr_array(X)).explain_outliers(csr_array(new))
     assert sparse.rows[0].row == 5 and sparse.rows[0].values == {}
-    assert "no single column is unusual" in str(sparse) and "<td" in sparse._repr_html_()
+    assert "no single column is unusual" in str(sparse) and "<pre>" in sparse._repr_html_()
     cosine = GPOD(3, metric="cosine").fit(X + 9).explain_outliers([[-4.0, 5.0], [9.0, 9.0]])
     assert cosine.rows[0].row == 0 and np.abs([*cosine.rows[0].values.values()]).max() <= 1
 
@@ -275,10 +270,6 @@ def test_it_reads_well_and_is_json():
     assert "new cluster      none stands out" in text
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["has_drifted"] is False and set(plain["shares"]) == {"0", "1", "2"}
-    frame = GPOD(3).fit(rows(300, 0)).drift(rows(200, 1)).to_frame()
-    counts = {"share": 3, "column": rows(1, 0).shape[1], "without support": 1, "cut value": 1}
-    assert frame["measure"].value_counts().to_dict() == counts
-    assert frame.query("measure == 'share'")["now"].sum() == pytest.approx(1)
 
 
 def test_few_rows_of_a_landmark_are_warned_of():

@@ -20,12 +20,10 @@ AFFINITIES = {
     "auto": "auto",
     "gaussian": Gaussian(),
     "one width": Gaussian("neighbors", n_neighbors=4),
-    "contrast": Gaussian(density_contrast=1.0),
     "neighbors": Neighbors(5),
     "mutual": Neighbors(8, graph="mutual", density_contrast=1.0),
     "landmarks": Landmarks(12, 3),
     "landmarks without contrast": Landmarks(12, 3, density_contrast=0.0),
-    "some rows as landmarks": Landmarks(12, 3, selection="random"),
     "function": Kernel(laplacian_kernel),
 }
 
@@ -193,7 +191,7 @@ def test_weights_move_a_cut():
 @pytest.mark.parametrize("as_sparse", [np.asarray, csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("cut", CUTS)
 def test_weights_of_precomputed_affinities(cut, as_sparse, tmp_path):
-    X, weight = moons(), np.random.default_rng(0).integers(0, 4, 90)
+    X, weight = moons(), np.random.default_rng(0).integers(1, 4, 90)
     repeated = np.repeat(X, weight, axis=0)
     W, of_repeated = (np.where(w > 0.01, w, 0) for w in (rbf_kernel(X), rbf_kernel(repeated)))
     model = GPOD(2, cut=cut, affinity="precomputed").fit(as_sparse(W), sample_weight=weight)
@@ -203,6 +201,8 @@ def test_weights_of_precomputed_affinities(cut, as_sparse, tmp_path):
     assert (model.predict(W) == model.labels_).all() and model.n_features_in_ == 90
     model.save(tmp_path / "model")
     assert np.array_equal(load(tmp_path / "model").predict_proba(W), model.predict_proba(W))
+    with pytest.raises(ValueError, match=r"sample_weight must be positive with .* Got 1 zeros"):
+        model.fit(as_sparse(W), sample_weight=np.arange(90))
 
 
 def test_weights_of_sparse_rows():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
@@ -60,12 +60,14 @@ def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]])
 
 
 class Printed:
-    """Shows a result as ``print`` does in a console, and as tables in a notebook."""
+    """Shows a result as ``print`` does in a console, and as tables in a notebook, if it has any."""
 
-    _html_tables: Callable[[], Iterable[HtmlTable]]
+    def _html_tables(self) -> Iterable[HtmlTable]:
+        return ()
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return "\n".join(html_table(*table) for table in self._html_tables())
+        tables = [html_table(*table) for table in self._html_tables()]
+        return "\n".join(tables or [f"<pre>{escape(str(self))}</pre>"])

@@ -16,11 +16,6 @@ from eigencut.exceptions import invalid
 MACHINE = Path("/proc/meminfo")
 OWN_GROUP = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
-# Of a control group: limit, use, and what of the use is cache that gives way, by version.
-_OF_GROUP = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-)
 
 
 def parse_bytes(limit: object) -> float | None:
@@ -72,22 +67,20 @@ def _group_bytes() -> float:
     least = math.inf
     for line in _text(OWN_GROUP).splitlines():
         _, controllers, path = line.split(":", 2)
-        if controllers == "" or "memory" in controllers.split(","):
-            root = GROUPS / "memory" if controllers else GROUPS
-            inner = root / path.lstrip("/")
-            for folder in (inner, *inner.parents):
-                if folder.is_relative_to(root):
-                    least = min(least, *(_left(folder, *files) for files in _OF_GROUP))
+        inner = GROUPS / path.lstrip("/")
+        for folder in (inner, *inner.parents) if not controllers else ():
+            if folder.is_relative_to(GROUPS):
+                least = min(least, _left(folder))
     return least
 
 
-def _left(folder: Path, limit: str, use: str, cache: str) -> float:
+def _left(folder: Path) -> float:
     """What one control group leaves; infinite where it has no limit."""
-    allowed, used = _text(folder / limit).strip(), _text(folder / use).strip()
-    if not (allowed.isdecimal() and used.isdecimal()):
+    limit, use = (_text(folder / f"memory.{name}").strip() for name in ("max", "current"))
+    if not (limit.isdecimal() and use.isdecimal()):
         return math.inf
-    gives_way = re.search(rf"^{cache} (\d+)$", _text(folder / "memory.stat"), re.MULTILINE)
-    return max(0.0, int(allowed) - int(used) + (int(gives_way[1]) if gives_way else 0))
+    gives_way = re.search(r"^inactive_file (\d+)$", _text(folder / "memory.stat"), re.MULTILINE)
+    return max(0.0, int(limit) - int(use) + (int(gives_way[1]) if gives_way else 0))
 
 
 def _text(path: Path) -> str:

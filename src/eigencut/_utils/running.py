@@ -92,11 +92,6 @@ class ProgressDisplay(ABC):
         """Another stage is running now."""
         self._stage, self._start = stage, time.perf_counter()
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the stage began."""
-        return time.perf_counter() - self._start
-
     @abstractmethod
     def show(self, share: float | None, text: str) -> None:
         """How far the stage is, in words, and as a share of the whole if that is known."""
@@ -140,7 +135,7 @@ class Lines(ProgressDisplay):
 
     def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
         super().__exit__(error, *details)
-        _say("\n" if error else f" {self.elapsed:.2f} s\n")
+        _say("\n" if error else f" {time.perf_counter() - self._start:.2f} s\n")
 
 
 class TerminalLine(Lines):
@@ -246,11 +241,7 @@ _limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use so many threads inside: eigencut's own and BLAS's.
-
-    Negative numbers count from all cores: -1 is all of them. None leaves things as they are: what
-    an outer context says, or else all cores.
-    """
+    """Use so many threads inside: eigencut's own and BLAS's."""
     from eigencut._utils.validation import check_n_jobs
 
     if n_jobs is None:
@@ -276,13 +267,8 @@ def _cores() -> int:
 class _BlasThreads:
     """Limits the threads of BLAS and LAPACK, which the whole process has in common, for a while.
 
-    They are kept to one wherever eigencut runs its own threads, and around many small products,
-    which two threads of BLAS slow down as soon as the machine has anything else to do. The smallest
-    limit asked for holds, and the last asker gives back what the first one found: were each to give
-    back what it found, one thread would give back the limit of another, for good.
-
-    Each step may be cut short by an interrupt and done again: an asker is there or not, and what
-    was found stays known until all of it is given back.
+    The smallest limit asked for holds, and the last asker gives back what the first one found. Each
+    step may be cut short by an interrupt and done again.
     """
 
     def __init__(self) -> None:
@@ -326,11 +312,7 @@ class _BlasThreads:
 
     @staticmethod
     def _set(library: Any, number: int) -> None:
-        """Set the threads of a library from whichever thread this is.
-
-        Newer versions of threadpoolctl ignore all threads but the first one that set a number,
-        until that one is cleared.
-        """
+        """Set the threads of a library from whichever thread this is."""
         clear = getattr(library, "clear_controlling_thread", lambda force: None)
         clear(force=True)
         library.set_num_threads(number)
@@ -348,13 +330,7 @@ def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterat
 
 
 def blocks_of_cost(costs: Any, most: int) -> list[slice]:
-    """Slices of consecutive items whose costs add up to about ``most``; at least one item each.
-
-    Examples
-    --------
-    >>> blocks_of_cost([1, 1, 9, 2, 2, 2], most=4)
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None), slice(5, 6, None)]
-    """
+    """Slices of consecutive items whose costs add up to about ``most``; at least one item each."""
     total = np.cumsum(costs)
     starts = [0]
     while starts[-1] < len(total):
@@ -388,16 +364,7 @@ _heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None
 
 @contextmanager
 def hearing_warnings() -> Iterator[list[str]]:
-    """The words of all warnings that ``warn_user`` gives inside, but for silenced ones.
-
-    Examples
-    --------
-    >>> with hearing_warnings() as heard, warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", GraphWarning)
-    ...     warn_user("nobody hears this")
-    >>> heard
-    []
-    """
+    """The words of all warnings that ``warn_user`` gives inside, but for silenced ones."""
     heard: list[str] = []
     with holding(_heard, heard):
         yield heard

@@ -53,11 +53,6 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
         ``Neighbors`` here, where there are no rows to decide by.
     metric : str, optional
         Of the affinity that a name stands for; an object must have the same.
-
-    Examples
-    --------
-    >>> named_affinity("gaussian", "cosine")
-    Gaussian(metric='cosine')
     """
     if metric is not None:
         check_choice("metric", metric, tuple(METRICS))

@@ -13,9 +13,8 @@ Three things are decided here once, so that both faces agree to rounding:
 * The factor 1/n belongs to the weights: ``W_ij = W(x_i, x_j) / n``. Where rows have weights of
   their own (``sample_weight``), n is the sum of these.
 * Self-weights count: ``d_i`` includes ``W_ii``.
-* Identical rows are one vertex with a multiplicity. They must get equal eigenvector entries, for an
-  eigenfunction cannot tell them apart; and sorting the vertices makes every later stage independent
-  of the order of the rows.
+* Identical rows are one vertex with a multiplicity, and vertices are sorted: so every later stage
+  is independent of the order of the rows.
 """
 
 from __future__ import annotations
@@ -87,18 +86,6 @@ class Affinity(BaseEstimator, ABC):
     ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex),
     ``largest_weight_`` (of the rows of the fit, or a little more) and ``weight_bound_`` (C, the
     upper bound of W for all rows, where it is known).
-
-    Examples
-    --------
-    >>> from eigencut import Affinity, Gaussian, Neighbors
-    >>> isinstance(Neighbors(15), Affinity)
-    True
-    >>> import numpy as np
-    >>> affinity = Gaussian(sigma=1.0)
-    >>> affinity.fit_graph(np.array([[0.0], [1.0], [5.0]])).degrees.shape
-    (3,)
-    >>> affinity.apply(np.array([[0.5]]), np.eye(3)).values.shape  # averages of a new row
-    (1, 3)
     """
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features
@@ -133,11 +120,7 @@ class Affinity(BaseEstimator, ABC):
         """``(1/n) sum_j c_j W(x, x_j) V[j]`` for each row x of X (c: multiplicities)."""
 
     def shares(self, X: Array, labels: Indices, n_clusters: int) -> tuple[Any, Array]:
-        """Return the share of each row's weight that goes to each cluster, and its support.
-
-        ``labels`` are those of the training vertices. The shares of a row add up to 1. They are the
-        indicators of the clusters, extended to any row: a sparse array of shape (n_rows, K).
-        """
+        """Return the share of each row's weight that goes to each cluster, and its support."""
         return self.apply(X, np.eye(n_clusters)[labels]).shares()
 
     def shares_at_vertices(self, graph: Graph, labels: Indices, n_clusters: int) -> Any:
@@ -168,10 +151,7 @@ class Affinity(BaseEstimator, ABC):
         return None
 
     def exponent_factors(self, X: Array | None = None) -> Array | None:
-        """Factors of the exponents, for weights ``W(x, y) = exp(l(x) . r(y))``; else None.
-
-        ``l`` of the rows of X, or ``r`` of the training vertices if X is None.
-        """
+        """Factors of the exponents, for weights ``W(x, y) = exp(l(x) . r(y))``; else None."""
         return None
 
     @property
@@ -388,10 +368,8 @@ class VectorAffinity(RowAffinity):
 #
 #     W'(x, y) = W(x, y) (rho(x) rho(y))^beta
 #
-# rho is made of the training rows, so W' is no weight function fixed beforehand, which the paper's
-# bounds ask for. As n grows, a cut of a graph of neighbours weighs the density p along its border
-# only like ``p^(1 - 1/d)``: a short border through a dense neck becomes cheaper than a long one
-# through a sparse gap. The contrast raises the power (Hoffmann, Hosseini, Oberai, Stuart, 2022).
+# As n grows, a cut of a graph of neighbours weighs the density p along its border only like
+# ``p^(1 - 1/d)``. The contrast raises the power (Hoffmann, Hosseini, Oberai, Stuart, 2022).
 
 LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
 MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are
@@ -409,11 +387,7 @@ def check_contrast(beta: Any) -> float:
 
 @dataclass(frozen=True)
 class DensityContrast:
-    """``rho(x)^beta`` as a function of any row, from its k nearest training rows.
-
-    rho(x) is the mean of ``r_j^-min(d, 2)`` over the k nearest vertices, r_j the distance from
-    vertex j to its own k-th nearest: an estimate of the density, smoothed over the neighbours.
-    """
+    """``rho(x)^beta`` as a function of any row, from its k nearest training rows."""
 
     beta: float
     densities: Array  # (n_vertices,): ``r_j^-min(d, 2)`` of each vertex, in units of the median
@@ -449,11 +423,7 @@ class DensityContrast:
 
 
 def landmark_masses(counts: Array, spacing: Array, n_features: int, beta: float) -> Array:
-    """``rho^(2 beta)`` at landmarks, at most 1.
-
-    In d dimensions ``counts / s^d`` rows are at a landmark, s being the distance to the landmarks
-    around it; as with neighbours rho is the power ``min(d, 2) / d`` of it. ``spacing`` is ``s^2``.
-    """
+    """``rho^(2 beta)`` at landmarks, at most 1."""
     power = min(float(n_features), MOST_POWER)
     with np.errstate(over="ignore", divide="ignore"):
         rho = (counts / np.median(counts)) ** (power / n_features)

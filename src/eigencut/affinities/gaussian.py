@@ -14,7 +14,7 @@ import numpy as np
 
 from eigencut._utils.arrays import EPS, SQUARABLE, Array, Indices
 from eigencut._utils.validation import check_choice, is_integer, is_real
-from eigencut.affinities.base import DensityContrast, VectorAffinity, check_contrast
+from eigencut.affinities.base import VectorAffinity
 from eigencut.exceptions import invalid
 from eigencut.graphs.complete import SymmetricTiles
 from eigencut.io.state_reader import StateReader
@@ -51,10 +51,7 @@ def median_distance(points: Array, metric: Metric) -> float:
 
 
 class NeighborDistances:
-    """Distance from any row to the k-th nearest of the given points.
-
-    A row that is one of the points counts itself as the first: one function holds for all rows.
-    """
+    """Distance from any row to the k-th nearest of some points; one of these is its own first."""
 
     def __init__(self, points: Array, k: int, metric: Metric) -> None:
         self._points, self._k, self._metric = points, min(k, len(points)), metric
@@ -79,10 +76,6 @@ class NeighborDistances:
             np.maximum(kth, _lengths(queries, self._points[column], self._metric), out=kth)
         return kth
 
-    def nearest(self, queries: Array) -> Indices:
-        """Numbers of the k nearest points of each row."""
-        return self._index.query(queries, self._k)[1]
-
 
 def _lengths(A: Array, B: Array, metric: Metric) -> Array:
     """Distances from each point of A to the one of B in the same place, or to the only one."""
@@ -96,25 +89,22 @@ class Points:
     With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
     ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
     ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
-    ``contrast`` is ``rho(x)^beta``, None without density contrast. Where the metric between points
-    is not Euclidean, ``|x - y|`` is its distance, and there is no such product.
+    Where the metric between points is not Euclidean, ``|x - y|`` is its distance, and there is no
+    such product.
     """
 
     coordinates: Array
     inverse_width: Array
     factor: Array
-    contrast: Array | None
     metric: Metric
 
     @classmethod
-    def prepare(
-        cls, coordinates: Array, inverse_width: Array, contrast: Array | None, metric: Metric
-    ) -> Points:
+    def prepare(cls, coordinates: Array, inverse_width: Array, metric: Metric) -> Points:
         squared_norm = np.einsum("ij,ij->i", coordinates, coordinates)
         factor = np.column_stack([coordinates, -np.ones(len(coordinates)), -squared_norm])
         with np.errstate(over="ignore"):  # an infinite factor is never used: see exponents_of
             factor *= inverse_width[:, np.newaxis]
-        return cls(coordinates, inverse_width, factor, contrast, metric)
+        return cls(coordinates, inverse_width, factor, metric)
 
     def __len__(self) -> int:
         return len(self.coordinates)
@@ -125,7 +115,6 @@ class Points:
             coordinates=self.coordinates[rows],
             inverse_width=self.inverse_width[rows],
             factor=self.factor[rows],
-            contrast=None if self.contrast is None else self.contrast[rows],
         )
 
     @property
@@ -190,21 +179,14 @@ class Gaussian(VectorAffinity):
         - ``"local"``: every row has its own sigma(x), ``scale`` times the distance to its
           ``n_neighbors``-th nearest training row, and ``2 sigma^2`` becomes
           ``2 sigma(x) sigma(y)`` (self-tuning; Zelnik-Manor and Perona, 2004);
-        - ``"auto"``: ``"local"``, which did best in the measurements of
-          ``benchmarks/studies/bandwidth.md``.
+        - ``"auto"``: ``"local"``.
     n_neighbors : int, default=10
         Used by the rules "neighbors" and "local". Identical rows count once.
     scale : float or None, default=None
         Factor on what a rule gives. None is 1/2 for "local" and 1 for the others. A sigma given
         as a number is used as it is.
-    density_contrast : float or callable, default=0.0
-        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
-        row, the mean of ``r_j^-min(d, 2)`` over its ``n_neighbors`` nearest training rows, r_j the
-        distance from row j to the farthest of its own. 0 is no contrast, and the paper's form. Or a
-        function that gives ``rho(x)^beta`` of each row of X.
     metric : str, default="euclidean"
-        What ``|x - y|`` is: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard"
-        or "haversine"; see ``docs/defaults.md``. Sigma is in its units.
+        As of ``GPOD``. Sigma is in its units.
 
     Attributes
     ----------
@@ -228,6 +210,7 @@ class Gaussian(VectorAffinity):
     """
 
     _saved_as: ClassVar[str] = "Gaussian"
+    _retired_parameters: ClassVar[dict[str, Any]] = {"density_contrast": 0.0}
     _lowest_exponent: ClassVar[float] = -700.0  # exp() gives normal numbers, and is fast, above
     _complete: ClassVar[float] = 1e-6  # weights that all lie within this of 1 carry no structure
 
@@ -244,13 +227,11 @@ class Gaussian(VectorAffinity):
         *,
         n_neighbors: int = 10,
         scale: float | None = None,
-        density_contrast: float | Callable[[Array], Array] = 0.0,
         metric: str = "euclidean",
     ) -> None:
         self.sigma = sigma
         self.n_neighbors = n_neighbors
         self.scale = scale
-        self.density_contrast = density_contrast
         self.metric = metric
 
     @property
@@ -265,8 +246,6 @@ class Gaussian(VectorAffinity):
             raise invalid(
                 "scale", "be a positive number", repr(self.scale), "leave it out if unsure"
             )
-        if not callable(self.density_contrast):
-            check_contrast(self.density_contrast)
         check_choice("metric", self.metric, tuple(METRICS))
         return check_bandwidth(self.sigma)
 
@@ -294,12 +273,7 @@ class Gaussian(VectorAffinity):
         self._width = float(np.clip(width, *SQUARABLE))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
         self._refuse_complete_graph(metric.diameter(coordinates))
-        self._contrast = None
-        if self.density_contrast and not callable(self.density_contrast):
-            radii, numbers = near(coordinates), near.nearest(coordinates)
-            beta = float(self.density_contrast)
-            self._contrast = DensityContrast.fit(radii, numbers, self.n_columns_, beta)
-        self._near = near if self._local or self._contrast else None
+        self._near = near if self._local else None
 
     def _fitted_units(self, rows: Array) -> Array:
         """Choose the units, and return the points of the rows in them; sets and codes have none."""
@@ -311,19 +285,6 @@ class Gaussian(VectorAffinity):
             self._center = lowest / 2 + highest / 2
             self._exponent = int(np.frexp(np.abs(points - self._center).max())[1])
         return self._in_units(points)
-
-    def _contrast_of(self, X: Array) -> Array | None:
-        """``rho(x)^beta`` of each row of X; None without contrast."""
-        if callable(self.density_contrast):
-            given = np.asarray(self.density_contrast(X), dtype=np.float64)
-            if not (given.shape == (len(X),) and (given > 0).all() and np.isfinite(given).all()):
-                expected = "give a positive number for each row, if it is a function"
-                remedy = "use density_contrast=1"
-                raise invalid("density_contrast", expected, f"{given!r:.60}", remedy)
-            return given
-        if self._contrast is None:
-            return None
-        return self._contrast.at(self._near.nearest(self._to_units(X)))
 
     @property
     def _asked(self) -> float:
@@ -354,7 +315,6 @@ class Gaussian(VectorAffinity):
         return Points.prepare(
             self._to_units(X),
             inverse_width=1 / (math.sqrt(2) * self._width_of(X)),
-            contrast=self._contrast_of(X),
             metric=self._metric.of_points,
         )
 
@@ -362,14 +322,10 @@ class Gaussian(VectorAffinity):
         weights = exponents_of(A, B)
         np.clip(weights, self._lowest_exponent, 0.0, out=weights)
         np.exp(weights, out=weights)
-        if A.contrast is not None and B.contrast is not None:
-            weights *= A.contrast[:, np.newaxis]
-            weights *= B.contrast
         return weights
 
     def exponent_factors(self, X: Array | None = None) -> Array | None:
-        is_product = self._metric.is_flat and self._training.contrast is None
-        if not is_product:  # the weights are no bare exponentials of products
+        if not self._metric.is_flat:  # the weights are no bare exponentials of products
             return None
         return self._training.factor if X is None else self._prepare(X).left_factor
 
@@ -379,35 +335,20 @@ class Gaussian(VectorAffinity):
         largest = exponents.max(axis=1, keepdims=True)
         largest[~np.isfinite(largest)] = -np.finfo(np.float64).max
         exponents = np.maximum(exponents, largest + self._lowest_exponent) - largest
-        if A.contrast is None or self._training.contrast is None:
-            return np.exp(exponents) @ weighted, largest[:, 0]
-        product = np.exp(exponents) @ (self._training.contrast[:, np.newaxis] * weighted)
-        return product, largest[:, 0] + np.log(A.contrast)
+        return np.exp(exponents) @ weighted, largest[:, 0]
 
     def _largest_weight(self, weights: SymmetricTiles) -> float:
-        if self._contrast is not None:
-            return self._contrast.bound
-        contrast = self._training.contrast
-        return 1.0 if contrast is None else float(contrast.max()) ** 2
-
-    @property
-    def weight_bound_(self) -> float | None:
-        return None if callable(self.density_contrast) else self.largest_weight_
+        return 1.0
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        for name, possible, remedy in (
-            ("sigma", "a number or a rule", "fit with sigma='local' or a number"),
-            ("density_contrast", "a number", "fit with density_contrast=1"),
-        ):
-            if callable(getattr(self, name)):
-                expected = f"be {possible} for a model to be saved or exported"
-                raise invalid(name, expected, "a function, which is Python code", remedy)
+        if callable(self.sigma):
+            expected = "be a number or a rule for a model to be saved or exported"
+            remedy = "fit with sigma='local' or a number"
+            raise invalid("sigma", expected, "a function, which is Python code", remedy)
         own = {"center": self._center, "exponent": self._exponent, "width": self._width}
         if self._local is not None:
             limits = {"least": self._local.least, "most": self._local.most}
             own["local"] = limits | {"k": self.n_neighbors, "scale": float(self._local.scale)}
-        if self._contrast is not None:
-            own["contrast"] = self._contrast._state()
         return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
@@ -418,22 +359,19 @@ class Gaussian(VectorAffinity):
         self._exponent = state.integer("exponent", -1100, 1100)  # beyond every float64
         self._width = float(np.clip(state.number("width"), *SQUARABLE))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
-        self._local, self._contrast, k = None, None, self.n_neighbors
+        self._local, k = None, self.n_neighbors
         if "local" in state:
             local = state.part("local")
             least, scale = local.number("least", least=0.0), local.number("scale", least=0.0)
             k = local.integer("k", 2)  # which can be more than there are rows
             self._local = Width(scale, least, local.number("most", least=least))
-        if "contrast" in state:
-            self._contrast = DensityContrast._restored(state.part("contrast"), len(self.rows_))
         near = NeighborDistances(self._to_units(self.rows_), k, self._metric.of_points)
-        self._near = near if self._local or self._contrast else None
+        self._near = near if self._local else None
         self._training = self._prepare(self.rows_)
 
     def frozen(self) -> Gaussian:
         sigma: Bandwidth = self.sigma_ if self._local is None else self.local_sigma
-        contrast: Any = 0.0 if self._training.contrast is None else self._contrast_of
-        return Gaussian(sigma=sigma, density_contrast=contrast, metric=self.metric)
+        return Gaussian(sigma=sigma, metric=self.metric)
 
     def local_sigma(self, X: Array) -> Array:
         """sigma(x) of each row of X."""

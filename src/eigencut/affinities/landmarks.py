@@ -11,17 +11,13 @@ contrast are multiplied by ``(rho(x) rho(x'))^beta``. The degree of a row is m(x
 The eigenvectors of NCut are ``U = Z c``, and those of the graph on the landmarks themselves, in
 which landmark j stands for ``Lambda_j = sum_i z_j(x_i)`` rows and ``W(y_j, y_l) = n E_jl /
 (Lambda_j Lambda_l)``, ``E = Z^T M Z``, give the table c (p x K); see ``eigencut.extension``. Of the
-rows only the sums E and Lambda are needed: they are formed block by block, from memory, from disk
-or on a cluster, and the model is no more than landmarks and c. Without contrast RatioCut is the
-same problem. With it, RatioCut is solved on the landmarks, and ``U = Z c`` is as close to the rows'
-own eigenvectors as landmarks are to each other.
+rows only the sums E and Lambda are needed, formed block by block. With contrast, RatioCut is solved
+on the landmarks, and ``U = Z c`` is as close to the rows' own eigenvectors as landmarks are to each
+other.
 
-After more rows (``grown``) the sums go on: they are additive, so with the same landmarks they are
-those of a fit of all rows, to the last bit, and only the new rows are passed over. Where clearly
-more of these are without support than is usual, centres of them become landmarks too; what the
-older rows have added to the sums stays with the older landmarks. Landmarks that decay to next to
-nothing are left out, and so are all of a cluster that has gone; centres of the new rows take their
-places.
+After more rows (``grown``) the sums go on. Where clearly more of these are without support than is
+usual, centres of them become landmarks too. Landmarks that decay to next to nothing are left out,
+and so are all of a cluster that has gone; centres of the new rows take their places.
 """
 
 from __future__ import annotations
@@ -83,32 +79,26 @@ class Landmarks(Affinity):
     Parameters
     ----------
     n_landmarks : int, default=1000
-        p. There are fewer where there are fewer different rows, and centres of very few rows (less
-        than an eighth of the average) are left out.
+        p, centres of k-means on a sample of ``40 n_landmarks`` rows; with "hamming" and "jaccard"
+        rows of it as they are. There are fewer where there are fewer different rows.
     n_nearest : int, default=5
         r, the landmarks each row belongs to.
-    selection : {"kmeans", "random"}, default="kmeans"
-        Landmarks are centres of k-means on a sample of ``40 n_landmarks`` rows, or ``n_landmarks``
-        rows of it as they are. Sets and codes have no mean: with "hamming" and "jaccard" landmarks
-        are always such rows.
     sigma : float or "auto", default="auto"
         Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
-        sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, the nearest of the landmarks of x
-        being at the distance a, and the farthest at b. (In many dimensions all are about as far.)
+        sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, a and b being the distances to the
+        nearest and the farthest of the landmarks of x.
     density_contrast : float, default=1.0
-        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
-        row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
+        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
+        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
     metric : str, default="euclidean"
-        What ``|x - y|`` is: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard"
-        or "haversine"; see ``docs/defaults.md``. Sigma is in its units.
+        As of ``GPOD``. Sigma is in its units.
     random_state : int or None, default=None
         Of the sample. None means 0.
 
     Attributes
     ----------
     landmarks_ : array or sparse array of shape (p, n_features)
-        Sparse where rows are. With "cosine", of rows of unit length; with "haversine", on (or in)
-        the globe, in km.
+        Sparse where rows are.
     multiplicity_ : array of shape (p,)
         Lambda, the rows that each landmark stands for.
     masses_ : array of shape (p,), or None
@@ -117,12 +107,6 @@ class Landmarks(Affinity):
         Squared distance from each landmark to the farthest of its r nearest.
     sums_ : MembershipSums, or None
         E and Lambda, exactly: what rows that come later are added to (``GPOD.update``).
-
-    Notes
-    -----
-    Neither the sample nor the sum depends on the order of the rows, on blocks or threads: the model
-    is the same to the last bit. With the local bandwidth there is none that could be too small, and
-    rows far away share their nearest landmarks evenly.
 
     References
     ----------
@@ -145,6 +129,7 @@ class Landmarks(Affinity):
     """
 
     _saved_as: ClassVar[str] = "Landmarks"
+    _retired_parameters: ClassVar[dict[str, Any]] = {"selection": "kmeans"}
 
     form = "landmarks"
     streams = True
@@ -165,7 +150,6 @@ class Landmarks(Affinity):
         n_landmarks: int = 1000,
         n_nearest: int = 5,
         *,
-        selection: str = "kmeans",
         sigma: float | str = "auto",
         density_contrast: float = 1.0,
         metric: str = "euclidean",
@@ -173,7 +157,6 @@ class Landmarks(Affinity):
     ) -> None:
         self.n_landmarks = n_landmarks
         self.n_nearest = n_nearest
-        self.selection = selection
         self.sigma = sigma
         self.density_contrast = density_contrast
         self.metric = metric
@@ -182,7 +165,6 @@ class Landmarks(Affinity):
     def _check_parameters(self) -> None:
         check_count("n_landmarks", self.n_landmarks, "use the default of 1000", most=2**32)
         check_count("n_nearest", self.n_nearest, "use the default of 5", most=2**32)
-        check_choice("selection", self.selection, ("kmeans", "random"))
         check_choice("metric", self.metric, tuple(METRICS))
         check_contrast(self.density_contrast)
         seed, sigma = self.random_state, self.sigma
@@ -255,19 +237,14 @@ class Landmarks(Affinity):
     def _chosen(self, sample: RowSample, n_landmarks: int) -> Any:
         """Landmarks for the rows of a sample, in lexicographic order."""
         points = self._metric.points(sample.rows)
-        if self._has_centres:
+        if self._metric.has_means:
             points = kmeans_centres(points, sample.counts, n_landmarks)
         return distinct_rows(points[:n_landmarks], metric=self._metric.of_points).rows
-
-    @property
-    def _has_centres(self) -> bool:
-        """Whether landmarks are centres of rows, and not rows."""
-        return self.selection == "kmeans" and self._metric.has_means
 
     def _is_wanted(self, rows: Any) -> Any:
         """Whether each landmark is there for enough of the rows: with few, it is a cheap cut."""
         nearest, squared = self._nearest(rows)
-        if not self._has_centres:
+        if not self._metric.has_means:
             return np.bincount(nearest.ravel(), minlength=self._n_placed) > 0
         counts = np.bincount(first_landmarks(nearest, squared), minlength=self._n_placed)
         return counts >= self.least_rows * counts.mean()
@@ -560,12 +537,7 @@ def grown(
     decay: float = 1.0,
     clusters: Indices | None = None,
 ) -> Grown:
-    """Landmarks that have seen the rows of X too; those that there were stay as they are.
-
-    ``usual`` says how many of the rows so far are outliers, and ``decay`` is what each of them
-    counts from now on. Where rows decay, one of the ``clusters`` of the landmarks that has gone is
-    forgotten as a whole: what is left of it would be a cut clearer than any other.
-    """
+    """Landmarks that have seen the rows of X too; those that there were stay as they are."""
     kept = affinity.sums_
     if kept is None:
         expected = "have kept the sums over its rows to be updated"
@@ -632,10 +604,7 @@ class _Seen:
         unit: float,
         keeps: bool,
     ) -> _Seen:
-        """Of one block; ``unit`` is that of the sums that its own are to be added to.
-
-        ``keeps`` says whether memberships are asked for afterwards.
-        """
+        """Of one block; ``unit`` is that of the sums that its own are to be added to."""
         counts = np.ones(block.shape[0]) if sample_weight is None else sample_weight
         is_plain = sample_weight is None and unit == QUANTUM
         row_units = None if is_plain else RowUnits.from_weights(counts, unit / QUANTUM)
@@ -673,10 +642,7 @@ def _without_decayed(
 def _of_living_clusters(
     clusters: Indices, places: Indices, kept: MembershipSums, seen: _Seen, n_nearest: int
 ) -> Any:
-    """Which landmarks are of clusters that have not gone, or of none so far.
-
-    A cluster has gone if next to nothing is left of it and the new rows bring hardly any.
-    """
+    """Which landmarks are of clusters that have not gone, or of none so far."""
     K = int(clusters.max()) + 1
     of_landmark = np.full(kept.n_landmarks, K)
     of_landmark[places[places >= 0]] = clusters[places >= 0]

@@ -38,7 +38,7 @@ from eigencut.graphs.base import (
 )
 from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.kernels.numpy_kernels import EdgeWeight, NeighborGraph, Width
-from eigencut.neighbors.index import brute_index, neighbors_together
+from eigencut.neighbors.index import neighbors_together
 from eigencut.neighbors.metrics import (
     METRICS,
     Found,
@@ -48,7 +48,13 @@ from eigencut.neighbors.metrics import (
     principal_axes,
     warn_about_radians,
 )
-from eigencut.neighbors.search import INDEXES, SearchedPoints, SearchedRows, allowed_indexes
+from eigencut.neighbors.search import (
+    INDEXES,
+    SearchedPoints,
+    SearchedRows,
+    allowed_indexes,
+    exact_index,
+)
 
 
 def check_neighbor_parameters(affinity: Any, X: Any) -> None:
@@ -99,19 +105,15 @@ class Neighbors(RowAffinity):
         h(x, y): with sigma(x) = ``scale`` r(x), with one sigma, ``scale`` times the mean of r, or
         1 for every edge.
     metric : str, default="euclidean"
-        The distance: "euclidean", "cosine", "manhattan", "chebyshev", "hamming", "jaccard" or
-        "haversine". "cosine" is the Euclidean distance of rows scaled to unit length; of the
-        others see ``docs/defaults.md``.
+        The distance, as of ``GPOD``.
     index : {"auto", "kdtree", "brute", "approximate"}, default="auto"
-        How neighbours are found. "kdtree" and "brute" are exact and give the same graph;
-        "approximate" finds nearly all of them, and is faster for many rows of many features. With
-        "hamming" and "jaccard" there is "brute" only.
+        How neighbours are found. "kdtree" and "brute" are exact; "approximate" finds nearly all of
+        them, and is faster for many rows of many features.
     scale : float, default=0.7
         Factor on sigma.
     density_contrast : float, default=0.0
-        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, with rho the density around a
-        row, so that cuts avoid dense places, whatever n. 1 is a good value where clusters are
-        told apart by gaps; 0 is no contrast. See ``docs/defaults.md``.
+        beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
+        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
 
     Attributes
     ----------
@@ -126,10 +128,8 @@ class Neighbors(RowAffinity):
 
     Notes
     -----
-    At new rows the symmetric graph is approximate. Training rows that would have a new row among
-    their nearest, while it has not them, are looked for around its nearest row only. Of the edges
-    of new normal rows, k = 10, this misses 4 % in two columns and 20 % in ten, all of them of half
-    weight.
+    At new rows the symmetric graph is approximate: training rows that would have a new row among
+    their nearest, while it has not them, are looked for around its nearest row only.
 
     Examples
     --------
@@ -146,7 +146,6 @@ class Neighbors(RowAffinity):
     chunk_rows: ClassVar[int] = 1 << 16  # new rows searched for at a time,
     chunk_elements: ClassVar[int] = 1 << 22  # and numbers of them, at most
     block_elements: ClassVar[int] = 1 << 19  # coordinates of pairs held at a time, per thread
-    far_search: ClassVar[int] = 1000  # neighbours among which similar vertices are looked for
 
     accepts_sparse = True
 
@@ -383,22 +382,8 @@ class Neighbors(RowAffinity):
         return self._index.query(self._points_of(X), 1)[1][:, 0]
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        is_wanted = np.zeros(len(self.multiplicity_), dtype=bool)
-        is_wanted[among] = True
-        found = np.full(len(vertices), -1, dtype=np.intp)
-        asked = 2 * self.n_neighbors_
-        while asked < self.far_search and (found < 0).any():
-            open_rows = np.flatnonzero(found < 0)
-            _, numbers = self._index.query(self._points[vertices[open_rows]], asked)
-            hit = is_wanted[numbers]
-            first = numbers[np.arange(len(numbers)), np.argmax(hit, axis=1)]
-            found[open_rows] = np.where(hit.any(axis=1), first, -1)
-            asked *= 4
-        far = np.flatnonzero(found < 0)  # pieces of the graph larger than the search went
-        if len(far):
-            rest = brute_index(self._points[among], self._space)
-            found[far] = among[rest.query(self._points[vertices[far]], 1)[1][:, 0]]
-        return found
+        rest = exact_index(self._points[among], self._space)
+        return np.asarray(among[rest.query(self._points[vertices], 1)[1][:, 0]])
 
     def connection_hint(self) -> str:
         hint = f"Raise n_neighbors (now {self.n_neighbors_})"
@@ -420,9 +405,8 @@ class RankedNeighbors(Neighbors):
 
     A row gives the weight ``(r - 1)^-1/2`` to its r-th nearest row, for r = 2 to k (it is its own
     first). The weight of two rows is the mean of what they give each other, scaled so that all rows
-    have the same degree (Sinkhorn). So weights do not depend on how far apart rows are, and no row
-    is a hub, as some are where rows have many columns. It is the graph that discrete cuts
-    are found on (``GPOD(solver="discrete")``).
+    have the same degree (Sinkhorn). So weights do not depend on how far apart rows are. It is the
+    graph that discrete cuts are found on (``GPOD(solver="discrete")``).
 
     A new row gives ``r^-1/2`` to its r-th nearest training row, scaled as that one.
 
@@ -446,20 +430,6 @@ class RankedNeighbors(Neighbors):
     ----------
     .. [1] R. Sinkhorn, P. Knopp, "Concerning nonnegative matrices and doubly stochastic matrices",
        Pacific Journal of Mathematics 21(2), 343-348, 1967.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0], [1.0], [2.1], [7.0], [8.0]])
-    >>> graph = RankedNeighbors(n_neighbors=3).fit_graph(X)
-    >>> graph.degrees.round(2)
-    array([1., 1., 1., 1., 1.])
-    >>> graph.dense().round(2)
-    array([[0.  , 3.34, 1.65, 0.  , 0.  ],
-           [3.34, 0.  , 1.66, 0.  , 0.  ],
-           [1.65, 1.66, 0.  , 0.84, 0.84],
-           [0.  , 0.  , 0.84, 0.  , 4.16],
-           [0.  , 0.  , 0.84, 4.16, 0.  ]])
     """
 
     _saved_as: ClassVar[str] = "RankedNeighbors"

@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import nullcontext
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,8 @@ from eigencut.exceptions import EmptyTableError, printable
     "Find clusters in a table and save the model.",
     "eigencut fit data.csv -k 3 -o model.eigencut",
     "eigencut fit clients.csv --ordered 'size=small<medium<large' --date joined -o model.eigencut",
-    "eigencut fit data.parquet --drop class --missing median -o model.eigencut",
     "eigencut fit embeddings.npy --metric cosine -k 20 -o model.eigencut",
     "eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut",
-    "eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut",
-    "eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut",
-    "eigencut fit survey.csv --weights people -k 4 -o model.eigencut",
     "eigencut fit mails.csv --known kind -k 5 -o model.eigencut",
     "eigencut fit clients.csv -k 8 --min-size 50 --max-size 0.2 -o model.eigencut",
     "zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut",
@@ -39,13 +34,16 @@ def fit(
     table: str = opt.argument,
     output: str = output("Where the model goes.", required=True),
     clusters: int | str = option(
-        "How many, auto, or candidates like 2-30.", opt.clusters, "-k --clusters", default="auto"
+        "How many, auto, or candidates like 2-30.",
+        opt.value,
+        "-k --clusters",
+        default="auto",
     ),
     cut: str = opt.cut_option,
     min_size: Any = option(
-        "The least size of a cluster: rows, a share of them, or equal.", opt.cluster_size
+        "The least size of a cluster: rows, a share of them, or equal.", opt.value
     ),
-    max_size: Any = option("The largest size of a cluster, in the same way.", opt.cluster_size),
+    max_size: Any = option("The largest size of a cluster, in the same way.", opt.value),
     how: opt.AffinityOptions,
     outliers: str = option(
         "What predict gives rows far from the data: a cluster (keep) or -1 (label).",
@@ -62,7 +60,7 @@ def fit(
     ),
     spreadsheet: bool = opt.spreadsheet_option,
     memory_limit: str | None = option(
-        "Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.", opt.memory
+        "Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.", str
     ),
     run: opt.TableOptions,
 ) -> None:
@@ -70,29 +68,32 @@ def fit(
 
     Columns, what they hold, their units and what is done about missing values are part of the
     model. With landmarks a file is read in blocks, a few times, and memory does not grow with
-    it; not so standard input, and with --sample or --known.
+    it; not so standard input, and with --known.
     """
     check_output("table", labels, [table], run.as_json, "--labels", other=output)
     check_output("model", output, [table], run.as_json)
-    affinity = how.affinity()
     run = run.with_scale_for(how.metric)
 
     from eigencut.cli import tables
 
-    gpod = eigencut.GPOD(
-        clusters,
-        cut=cut,
-        affinity=affinity,
-        metric=how.metric,
-        min_cluster_size=min_size,
-        max_cluster_size=max_size,
-        outliers=outliers,
-        random_state=run.seed,
-        n_jobs=run.jobs,
-        memory_limit=memory_limit,
-    )
+    try:
+        gpod = eigencut.GPOD(
+            clusters,
+            cut=cut,
+            affinity=how.affinity(),
+            metric=how.metric,
+            min_cluster_size=min_size,
+            max_cluster_size=max_size,
+            outliers=outliers,
+            random_state=run.seed,
+            n_jobs=run.jobs,
+            memory_limit=memory_limit,
+        )
+        gpod._check_parameters()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     start = time.perf_counter()
-    in_blocks = how.name == "landmarks" and run.sample is None and known is None
+    in_blocks = how.name == "landmarks" and known is None
     model, labelled = tables.fit_table(gpod, table, in_blocks, known, run)
     gpod, seconds = model.gpod, time.perf_counter() - start
     with (
@@ -133,11 +134,9 @@ def fit(
 
 
 @command(
-    "Choose the number of clusters and the bandwidth.",
+    "Compare numbers of clusters.",
     "eigencut select data.csv",
-    "eigencut select data.csv -k 2-6 --sigma local,median -o model.eigencut",
-    "eigencut select survey.csv --weights people",
-    "eigencut select data.csv -k 2,4,8 --json",
+    "eigencut select data.csv -k 2-6 --metric cosine",
 )
 def select(
     *,
@@ -148,31 +147,17 @@ def select(
         "-k --clusters",
         default="auto",
     ),
-    sigma: Any = option(
-        "Candidates: numbers or rules, separated by commas.", opt.bandwidths, default="auto"
-    ),
     metric: str | None = opt.metric_option,
     cut: str = opt.cut_option,
-    output: str | None = output("Save the best model there."),
     run: opt.TableOptions,
 ) -> None:
-    """Compare numbers of clusters (and bandwidths) on TABLE; the best one first."""
-    check_output("model", output, [table], run.as_json)
+    """Compare numbers of clusters on TABLE; the best one first."""
     run = run.with_scale_for(metric)
 
     from eigencut.cli import tables
 
-    affinity: Any = "auto"
-    if sigma != ["auto"]:
-        affinity = [eigencut.Gaussian(width, metric=metric or "euclidean") for width in sigma]
-    how = dict(n_clusters=clusters, affinity=affinity, cut=cut, metric=metric)
-    best, model = tables.select_table(table, run, **how)
-    result = best.to_dict() | {"n_clusters": best.best.n_clusters, "output": output}
-    text = str(best)
-    if output is not None:
-        model.save(output)
-        text += f"\nThe best model is in {output}"
-    run.say(result, text, output)
+    found = tables.select_table(table, run, n_clusters=clusters, cut=cut, metric=metric)
+    run.say(found.to_dict() | {"n_clusters": found.best.n_clusters}, str(found))
 
 
 @command(
@@ -186,7 +171,7 @@ def update(
     table: str = opt.argument,
     output: str = output("Where the updated model goes; it may replace MODEL.", required=True),
     decay: float = option(
-        "What each earlier row counts from now on, at most 1.", opt.whole_share, default=1.0
+        "What each earlier row counts from now on, at most 1.", float, default=1.0
     ),
     weights: str | None = opt.weights_option,
     run: opt.RunOptions,
@@ -201,9 +186,9 @@ def update(
 
     from eigencut.cli import tables
 
-    fitted = tables.load_model(model, run.jobs)
+    fitted = tables.load_model(model, run.jobs, one_cut=True)
     start = time.perf_counter()
-    if fitted.gpod.affinity_.streams and not fitted.splits_ and Path(table).is_file():
+    if fitted.gpod.affinity_.streams and Path(table).is_file():
         source = tables.open_table(table, run)
         columns = tables.model_columns(fitted, source, weights=weights)
         source.close()
@@ -221,113 +206,19 @@ def update(
 
 
 @command(
-    "Give the clusters of a model the numbers of another's.",
-    "eigencut align march.eigencut february.eigencut -o march.eigencut",
-    "eigencut align march.eigencut february.eigencut march.csv -o aligned.eigencut",
-)
-def align(
-    *,
-    model: str = opt.argument,
-    reference: str = opt.argument,
-    table: str | None = opt.argument,
-    output: str = output(
-        "Where the model with other numbers goes; it may replace MODEL.", required=True
-    ),
-    run: opt.RunOptions,
-) -> None:
-    """Give the clusters of MODEL the numbers that they have in REFERENCE, over the same columns.
-
-    Clusters are compared on the rows of TABLE, or on what REFERENCE keeps of those that it has
-    seen. One that shares no more than half of its rows with any cluster of REFERENCE, or of that
-    one's rows, gets a number that REFERENCE has never given.
-    """
-    check_output("model", output, [reference, table], run.as_json)
-
-    from eigencut.cli import tables
-    from eigencut.updating.alignment import renumbered
-
-    fitted = tables.load_model(model, run.jobs, one_cut=True)
-    other = tables.load_model(reference, run.jobs, one_cut=True)
-    rows = None if table is None else tables.read_for_model(fitted, table, run)
-    with run.progress("labels"):
-        aligned = eigencut.align_labels(fitted, other, rows)
-    aligned.save(output)
-    numbers = renumbered(fitted, aligned)
-    known = set(other.cluster_numbers_.tolist())
-    new = sorted(number for number in numbers.values() if number not in known)
-    lines = [
-        f"Cluster {before} is now {now}{', which is new' if now in new else ''}"
-        for before, now in numbers.items()
-    ]
-    result = {"numbers": numbers, "new": new, "output": output}
-    run.say(result, "\n".join([*lines, f"The model is in {output}"]), output)
-
-
-@command(
-    "Split one cluster; the others stay as they are.",
-    "eigencut recluster model.eigencut data.csv --cluster 3 -k 2 -o finer.eigencut",
-    "eigencut recluster model.eigencut --cluster 3 -o finer.eigencut",
-    "eigencut predict finer.eigencut new.csv -o labels.csv",
-)
-def recluster(
-    *,
-    model: str = opt.argument,
-    table: str | None = opt.argument,
-    cluster: int = option("The cluster to split.", opt.number(0), required=True),
-    clusters: int | str = option("Its parts, or auto.", opt.clusters, "-k --clusters", default="2"),
-    output: str = output("Where the new model goes.", required=True),
-    run: opt.RunOptions,
-) -> None:
-    """Split a cluster of MODEL into parts, by the rows of TABLE that belong to it.
-
-    Without TABLE by the rows of the fit, which all models but those of landmarks have kept.
-    The largest part keeps the number of the cluster, the others have the next free numbers; all
-    other clusters stay what they are.
-    """
-    check_output("model", output, [table, model], run.as_json)
-
-    from eigencut.cli import tables
-    from eigencut.hierarchy.recluster import sizes_of_parts
-
-    fitted = tables.load_model(model, run.jobs)
-    rows = None if table is None else tables.read_for_model(fitted, table, run)
-    with run.progress("fit"):
-        finer = eigencut.recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
-    finer.save(output)
-    numbers = finer.splits_[-1].numbers.tolist()
-    sizes = sizes_of_parts(finer, rows)
-    parts = ", ".join(f"{k} ({size} rows)" for k, size in zip(numbers, sizes, strict=True))
-    result = {
-        "cluster": cluster,
-        "parts": numbers,
-        "sizes": sizes,
-        "output": output,
-        "n_clusters": finer.n_clusters_,
-    }
-    run.say(result, f"Cluster {cluster} is now {parts}\nThe model is in {output}", output)
-
-
-@command(
     "Show what is in a model file.",
     "eigencut info model.eigencut",
-    "eigencut info model.eigencut --verify --json",
 )
-def info(
-    *,
-    model: str = opt.argument,
-    verify: bool = option("Read all of it and compare every SHA-256."),
-    as_json: bool = opt.json_option,
-) -> None:
+def info(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
     """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
-    from eigencut.io.model_format import read_header, verified_header
+    from eigencut.io.model_format import read_header
 
-    header = verified_header(model) if verify else read_header(model)
+    header = read_header(model)
     try:
         result = _facts(header)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{model} is not what eigencut writes; save the model again.") from error
-    result |= {"file": model, "verified": verify}
-    say(as_json, result, _text_of_facts(result))
+    say(as_json, result | {"file": model}, _text_of_facts(result))
 
 
 def _facts(header: Any) -> dict[str, Any]:
@@ -381,18 +272,16 @@ def _text_of_facts(result: dict[str, Any]) -> str:
     units = f"scale {result['scale']}, missing {result['missing']}" if result["scale"] else "none"
     if result["divides_columns"]:
         units = "each column divided by its spread (column_scales_)"
-    is_right = "every SHA-256 is right" if result["verified"] else "not verified (--verify)"
+    compared = "; ".join(f"{name}: {score:.2f}" for name, score in result["choice"])
     lines = {
         "clusters": f"{result['n_clusters']}, fitted on {result['rows_fitted']} rows",
         "columns": ", ".join(named) or "without names",
         "preparation": units,
         "cut": f"{parameters['cut']}, outliers {parameters['outliers']}",
         "affinity": f"{affinity['class']}({given})",
-        "compared": "; ".join(f"{name}: {score:.2f}" for name, score in result["choice"])
-        or "nothing, the affinity was given",
+        "compared": compared or "nothing, the affinity was given",
         "written by": ", ".join(f"{k} {v}" for k, v in result["written_by"].items()),
-        "file": f"{result['bytes']} bytes, format {result['format']}, "
-        f"{len(result['arrays'])} arrays, {is_right}",
+        "file": f"{result['bytes']} bytes, format {result['format']}",
     }
     return "\n".join(f"{name:<12} {printable(text)}" for name, text in lines.items())
 
@@ -402,7 +291,6 @@ def _text_of_facts(result: dict[str, Any]) -> str:
     "eigencut describe model.eigencut data.csv",
     "eigencut describe model.eigencut data.csv --top 3 --json",
     "eigencut describe model.eigencut letters.parquet --documents text",
-    "eigencut describe model.eigencut new.csv --outliers",
 )
 def describe(
     *,
@@ -412,7 +300,6 @@ def describe(
         "A column of texts, for the words of the clusters.", opt.column_name
     ),
     top: int = option("Columns that distinguish a cluster, at most.", opt.number(1), default=5),
-    typical: int = option("Typical rows of a cluster, at most.", opt.number(0), default=3),
     outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
@@ -425,7 +312,7 @@ def describe(
 
     fitted = load_model(model, run.jobs)
     rows = read_for_model(fitted, table, run, documents=documents)
-    description = fitted.describe(rows, documents=rows.ids, n_typical=typical, n_columns=top)
+    description = fitted.describe(rows, documents=rows.ids, n_columns=top)
     result, text = description.to_dict(), str(description)
     if outliers:
         explained = fitted.explain_outliers(rows)
@@ -435,25 +322,9 @@ def describe(
 
 
 @command(
-    "Show the clusters as a tree of coarser cuts.",
-    "eigencut hierarchy model.eigencut",
-    "eigencut hierarchy model.eigencut --json",
-)
-def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
-    """Show the clusters of MODEL as a tree, from one group of all rows to single clusters.
-
-    A group has the smallest number of its clusters. No table is needed.
-    """
-    tree = eigencut.load(model).hierarchy()
-    groups = {str(k): tree.labels(k).tolist() for k in range(1, len(tree.sizes) + 1)}
-    say(as_json, tree.to_dict() | {"groups": groups}, str(tree))
-
-
-@command(
     "Say how the rows of a table differ from those of a model.",
     "eigencut drift model.eigencut tonight.csv",
     'eigencut drift model.eigencut tonight.csv --alarm 0.001 || echo "look at it"',
-    "eigencut drift model.eigencut tonight.parquet --json",
 )
 def drift(
     *,
@@ -485,7 +356,6 @@ def drift(
 @command(
     "Say how far a model can be trusted on new data.",
     "eigencut assess model.eigencut heldout.csv",
-    "eigencut assess model.eigencut survey.csv --weights people",
     "eigencut assess model.eigencut heldout.csv --significance --stability --sets",
 )
 def assess(
@@ -496,38 +366,24 @@ def assess(
     stability: bool = option("Count how often labels stay: 30 refits."),
     sets: bool = option("Calibrate label sets on TABLE: 20 refits."),
     theory: bool = option("Show the paper's errors and bounds, too."),
-    weights: str | None = opt.weights_option,
     run: opt.RunOptions,
 ) -> None:
     """Say how far MODEL can be trusted; on rows of TABLE that it was not fitted on, if given."""
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
-    if weights is not None and table is None:
-        raise click.UsageError("--weights names a column of TABLE, which is not given.")
-    if sets and weights is not None:
-        raise click.UsageError("--sets does not work with --weights; leave one out.")
 
     from eigencut.cli.tables import load_model, read_for_model
 
     fitted = load_model(model, run.jobs, one_cut=True)
-    gpod, ask, counts = fitted.gpod, eigencut.inspection, None
+    gpod, ask = fitted.gpod, eigencut.inspection
     preparing: Any = nullcontext((None, None))
     if table is not None:
-        whole = read_for_model(fitted, table, run, weights=weights)
-        counts, preparing = whole.weight, fitted.preparing(whole)
-    with preparing as (rows, complete), run.progress("refits"):
-        counts = None if counts is None else counts[complete]
+        preparing = fitted.preparing(read_for_model(fitted, table, run))
+    with preparing as (rows, _), run.progress("refits"):
         chance = ask.significance(gpod) if significance else None
         stable = ask.stability(gpod) if stability else None
         label_sets = ask.label_sets(gpod, rows) if sets else None
-        summary = ask.assess(
-            gpod,
-            rows,
-            sample_weight=counts,
-            significance=chance,
-            stability=stable,
-            theory=theory,
-        )
+        summary = ask.assess(gpod, rows, significance=chance, stability=stable, theory=theory)
     result = summary.to_dict()
     if label_sets is not None:
         result["label_sets"] = label_sets.to_dict()
@@ -630,9 +486,6 @@ def predict(
     levels: list[int] | str | None = option(
         "Also the groups at these levels: numbers of groups such as 20,5, or auto.", opt.levels
     ),
-    min_children: int = option(
-        "The least number of groups that make a coarser group.", opt.number(1), default=1
-    ),
     spreadsheet: bool = opt.spreadsheet_option,
     run: opt.RunOptions,
 ) -> None:
@@ -653,7 +506,7 @@ def predict(
     from eigencut.cli import tables
 
     fitted = tables.load_model(model, run.jobs)
-    groups = fitted.hierarchy().levels(levels, min_children) if levels else ()
+    groups = fitted.hierarchy().levels(levels) if levels else ()
 
     def answer(rows: Any) -> dict[str, Any]:
         answers: Any = fitted.answers(rows) if has_more else None
@@ -706,48 +559,9 @@ def export(
 
     fitted = load_model(model, None, one_cut=True)
     eigencut.export.to_onnx(fitted, output)
+    listed = printable(", ".join(map(_clipped, fitted.columns_)))
     result = {"columns": fitted.columns_, "output": output}
-    text = (
-        f"The graph is in {output}; input X: {printable(', '.join(map(_clipped, fitted.columns_)))}"
-    )
-    say(as_json, result, text, output)
-
-
-@command(
-    "Make one labelling from several.",
-    "eigencut consensus labels.csv -k 5 -o consensus.csv",
-    "eigencut consensus labels.csv --columns anna,ben,model -k 5 --id row -o consensus.csv",
-)
-def consensus(
-    *,
-    table: str = opt.argument,
-    output: str = output("CSV, CSV.GZ or Parquet by its name.", default="-", show_default=False),
-    clusters: int = option("How many.", opt.number(1), "-k --clusters", required=True),
-    columns: tuple[str, ...] = option("The labellings. Default: all columns.", opt.column_names),
-    id_column: str | None = option("A column to copy, which names rows.", opt.column_name, "--id"),
-    seed: int = opt.seed_option,
-    run: opt.RunOptions,
-) -> None:
-    """Make one labelling from several: each column of TABLE has a label for every row.
-
-    Labels are numbers or words; -1 or nothing means none. The output has the cluster of each row,
-    and its agreement: how much of the clusters that it was put in went the same way.
-    """
-    check_output("table", output, [table], run.as_json)
-
-    from eigencut.cli import tables
-
-    labels, ids = tables.labellings(table, columns, id_column, run)
-    with run.progress("consensus"):
-        found = eigencut.consensus(labels, clusters, random_state=seed)
-    answer = {"cluster": found.labels, "agreement": found.agreement}
-    with open_writer(output) as write:
-        write(({} if id_column is None else {id_column: ids}) | answer)
-    if not is_standard_output(output):
-        mean = float(found.agreement.mean())
-        result = {"rows": len(found.labels), "agreement": mean, "output": output}
-        text = f"{len(found.labels)} rows labelled, mean agreement {mean:.2f}; they are in {output}"
-        run.say(result, text, output)
+    say(as_json, result, f"The graph is in {output}; input X: {listed}", output)
 
 
 @command("Try everything on generated data.", "eigencut demo --out tour")
@@ -777,28 +591,17 @@ def demo(
 
 
 class Group(click.Group):
-    """Commands in the order in which they are listed; of unknown ones it says what was meant."""
+    """Commands in the order in which they are listed."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
-
-    def resolve_command(
-        self, context: click.Context, arguments: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = arguments[0] if arguments else ""
-        if name and name not in self.commands and not name.startswith("-"):
-            hint = f"There are {', '.join(self.commands)}."
-            for meant in get_close_matches(name.lower(), self.commands, n=1):
-                hint = f"Did you mean {meant!r}?"
-            context.fail(f"No such command {name!r}. {hint}")
-        return super().resolve_command(context, arguments)
 
 
 @click.command(
     cls=Group,
     commands=[
-        *(fit, predict, update, drift, align, select, assess),
-        *(describe, report, hierarchy, recluster, consensus, info, export, demo),
+        *(fit, predict, update, drift, select, assess),
+        *(describe, report, info, export, demo),
     ],
     context_settings={
         "help_option_names": ["-h", "--help"],

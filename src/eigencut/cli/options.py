@@ -36,29 +36,23 @@ def parsed(name: str) -> Callable[[Callable[[str], Any]], Parsed]:
     return lambda parse: Parsed(name, parse)
 
 
-def _number(name: str, convert: type, is_allowed: Callable[[Any], bool], expected: str) -> Parsed:
-    def parse(text: str) -> Any:
+number = click.IntRange
+
+
+@parsed("SHARE")
+def share(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise ValueError(f"must be a number strictly between 0 and 1. Got {text!r}; use 0.05.")
+
+
+@parsed("VALUE")
+def value(text: str) -> int | float | str:
+    for kind in (int, float):
         with suppress(ValueError):
-            value = convert(text)
-            if is_allowed(value):
-                return value
-        raise ValueError(expected.format(repr(text)))
-
-    return Parsed(name, parse)
-
-
-def number(least: int, most: int | None = None) -> Parsed:
-    """Return a kind of whole number within limits."""
-    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-    largest = float("inf") if most is None else most
-    expected = f"must be a whole number {limits}. Got {{}}."
-    return _number("N", int, lambda value: least <= value <= largest, expected)
-
-
-_SHARE = "must be a number strictly between 0 and 1. Got {}; use 0.05."
-share = _number("SHARE", float, lambda value: 0 < value < 1, _SHARE)
-_WHOLE_SHARE = "must be a number above 0 and at most 1. Got {}; use 0.9."
-whole_share = _number("SHARE", float, lambda value: 0 < value <= 1, _WHOLE_SHARE)
+            return kind(text)
+    return text
 
 
 @parsed("FILE")
@@ -77,17 +71,6 @@ def candidates(text: str) -> str:
     return text
 
 
-@parsed("K")
-def clusters(text: str) -> int | str:
-    if text.isdecimal() and int(text) >= 1:
-        return int(text)
-    with suppress(ValueError):
-        return candidates.parse(text)
-    raise ValueError(
-        f"must be a whole number of at least 1, auto, or candidates like 2-30. Got {text!r}."
-    )
-
-
 @parsed("N,N")
 def levels(text: str) -> list[int] | str:
     if text == "auto":
@@ -98,47 +81,6 @@ def levels(text: str) -> list[int] | str:
             f"must be numbers of groups, the finest first, like 20,5, or auto. Got {text!r}."
         )
     return [int(part) for part in parts]
-
-
-@parsed("SIZE")
-def cluster_size(text: str) -> int | float | str:
-    from eigencut.extension.sizes import check_size_limits
-
-    value: int | float | str = text
-    for kind in (float, int):
-        with suppress(ValueError):
-            value = kind(text)
-    try:
-        check_size_limits(value, None)
-    except ValueError:
-        raise ValueError(f"must be rows, a share below 1, or equal. Got {text!r}.") from None
-    return value
-
-
-def _bandwidth(text: str) -> float | str:
-    from eigencut.affinities.gaussian import check_bandwidth
-
-    width: float | str = text.strip()
-    with suppress(ValueError):
-        width = float(text)
-    if width != "auto":
-        check_bandwidth(width)
-    return width
-
-
-bandwidth = Parsed("S", _bandwidth)
-bandwidths = Parsed("S", lambda text: [_bandwidth(part) for part in text.split(",")])
-
-
-@parsed("SIZE")
-def memory(text: str) -> str:
-    from eigencut._utils.memory import parse_bytes
-
-    try:
-        parse_bytes(text)
-    except ValueError as error:
-        raise ValueError(f"must be a size such as 4GB or 500MB. Got {text!r}.") from error
-    return text
 
 
 @parsed("NAME")
@@ -178,10 +120,7 @@ column_names = Parsed("NAMES", str)
 
 
 def option(help: str | None, kind: Any = None, names: str = "", **more: Any) -> Any:
-    """Return an option, as the default of a parameter or field that takes its value.
-
-    A list as ``kind`` has the words to choose from. ``more`` goes to ``click.Option``.
-    """
+    """Return an option, as the default of a parameter or field that takes its value."""
     kind = click.Choice(kind) if isinstance(kind, list) else kind
 
     def parameter(name: str, annotation: Any) -> click.Parameter:
@@ -205,10 +144,7 @@ argument: Any = lambda name, annotation: click.Argument(  # noqa: E731
 
 
 def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of a function whose defaults are options.
-
-    A parameter that is a dataclass stands for the options of its fields, inherited ones last.
-    """
+    """Make a command of a function whose defaults are options."""
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         hints = get_type_hints(function)
@@ -309,22 +245,19 @@ class TableOptions(RunOptions):
     ordered: tuple[tuple[str, list[str]], ...] = option(
         "A column of words in an order, e.g. 'size=small<medium<large'.", order
     )
-    date: tuple[str, ...] = option(
-        "Columns of dates, as days, or e.g. day:hours; ISO 8601 in CSV.", column_names
-    )
+    date: tuple[str, ...] = option("Columns of dates; ISO 8601 in CSV.", column_names)
     numeric: tuple[str, ...] = option(
         "Columns of numbers that look like something else.", column_names
     )
-    sample: int | None = option("Use N random rows.", number(2))
     seed: int = seed_option
     scale: str = option(
         "Units of the columns; kept in the model. auto: standard, with logarithms of long tails.",
-        ["auto", "standard", "robust", "minmax", "none"],
+        ["auto", "standard", "minmax", "none"],
         default="auto",
     )
     missing: str = option(
         "Missing values: an error, leave rows out, or fill in.",
-        ["refuse", "drop", "mean", "median"],
+        ["refuse", "drop", "median"],
         default="refuse",
     )
 
@@ -360,7 +293,7 @@ class AffinityOptions:
         "Cut a graph of N nearest neighbours (with gaussian: for local bandwidths).", number(2)
     )
     sigma: float | str = option(
-        "Bandwidth: a number, or auto, local, median, neighbors.", bandwidth, default="auto"
+        "Bandwidth: a number, or auto, local, median, neighbors.", value, default="auto"
     )
     landmarks: int | None = option(
         "Cut a graph through N landmarks: for tables of millions of rows.", number(2)
@@ -379,29 +312,20 @@ class AffinityOptions:
 
     def affinity(self) -> Any:
         """Return what ``GPOD`` takes."""
-        self._refuse_contradictions()
         if self.name == "auto":
             return "auto"
         from eigencut import affinities
 
-        settings: dict[str, Any] = {"n_landmarks": self.landmarks, "n_neighbors": self.neighbors}
-        settings |= {"sigma": None if self.sigma == "auto" else self.sigma, "metric": self.metric}
-        settings = {name: value for name, value in settings.items() if value is not None}
-        return getattr(affinities, self.name.capitalize())(**settings)
-
-    def _refuse_contradictions(self) -> None:
-        name, sigma, wrong = self.name, self.sigma, ""
-        is_rule = isinstance(sigma, str)
-        if self.landmarks is not None and name != "landmarks":
-            wrong = f"--landmarks is not for --affinity {name}; leave one out."
-        elif self.neighbors is not None and name == "landmarks":
-            wrong = "--neighbors is not for landmarks; use --landmarks alone."
-        elif self.neighbors and name == "gaussian" and (not is_rule or sigma == "median"):
-            wrong = f"--sigma {sigma} does not use --neighbors; leave one out, or "
-            wrong += "use --sigma local or neighbors."
-        elif sigma != "auto" and name == "neighbors":
-            wrong = "--sigma is not for neighbors; use --affinity gaussian."
-        elif is_rule and sigma != "auto" and name == "landmarks":
-            wrong = f"--sigma {sigma} is not for --landmarks; use a number, or auto."
-        if wrong:
-            raise click.UsageError(wrong)
+        kind = getattr(affinities, self.name.capitalize())
+        sigma: Any = self.sigma if isinstance(self.sigma, str) else float(self.sigma)
+        sigma = None if sigma == "auto" else sigma
+        given = {"landmarks": self.landmarks, "neighbors": self.neighbors, "sigma": sigma}
+        settings: dict[str, Any] = {} if self.metric is None else {"metric": self.metric}
+        for option, value in given.items():
+            name = option if option == "sigma" else f"n_{option}"
+            if value is not None and name not in inspect.signature(kind).parameters:
+                raise click.UsageError(f"--{option} is not for {self.name}; leave one out.")
+            settings |= {} if value is None else {name: value}
+        found = kind(**settings)
+        found._check_parameters()
+        return found

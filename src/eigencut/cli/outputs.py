@@ -118,13 +118,7 @@ def json_text(result: Any) -> str:
 
 
 def spreadsheet_safe(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe before what may be one.
-
-    Examples
-    --------
-    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-12.5"), spreadsheet_safe("Rome")
-    ("'=1+1", '-12.5', 'Rome')
-    """
+    """A cell that no spreadsheet takes for a formula: an apostrophe before what may be one."""
     is_formula = re.match(r"\s*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", cell)
     return f"'{cell}" if is_formula and not re.fullmatch(r"[-+]?[\d.]+", cell) else cell
 
@@ -137,11 +131,7 @@ Write = Callable[[Columns], None]
 def open_writer(
     path: str | None, spreadsheet: bool = False, then: Callable[[], None] = lambda: None
 ) -> Iterator[Write]:
-    """A function that adds rows to a file, if there is one; it appears when the block ends well.
-
-    ``then`` is called when all is written and before the file appears: another output of the same
-    command appears there, so that both do, or none does.
-    """
+    """A function that adds rows to a file, if there is one; it appears when the block ends well."""
     shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
     if path is None:
         yield lambda columns: None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -75,21 +74,12 @@ def _prepare_streams() -> None:
 def _sentence(error: Exception) -> str:
     """What an error says to someone who did not write the program."""
     if isinstance(error, OSError) and error.errno is not None:
-        reasons = {
-            errno.EACCES: "you have no permission for it",
-            errno.EEXIST: "it is a file, where a folder is needed",
-            errno.EFBIG: "the file would be larger than the system allows",
-            errno.EISDIR: "it is a folder",
-            errno.ENOENT: "there is no such file or folder",
-            errno.ENOSPC: "the disk is full",
-            errno.ENOTDIR: "its folder is a file",
-        }
-        reason = reasons.get(error.errno, (error.strerror or "it cannot be used").lower())
+        reason = (error.strerror or "it cannot be used").lower()
         return f"{error.filename}: {reason}." if error.filename else f"{reason.capitalize()}."
     if isinstance(error, MemoryRefusal):
-        return f"{error} On the command line: --sample 10000, or with fit --landmarks 1000."
+        return f"{error} On the command line: fit --landmarks 1000."
     if isinstance(error, MemoryError):
-        return "There is not enough memory. Fit on fewer rows: --sample 5000."
+        return "There is not enough memory. Fit on fewer rows, or with --landmarks 1000."
     text = " ".join(str(error).split())
     if isinstance(error, (ArithmeticError, ImportError, ValueError)) and text:
         return text

@@ -6,7 +6,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from eigencut._utils.running import tell, warn_user, without_progress
 from eigencut.auto.select import Selection, select
 from eigencut.cli.options import RunOptions, TableOptions
 from eigencut.exceptions import invalid
-from eigencut.io.column_kinds import NUMERIC, UNITS_OF_DATES, Kind, absent, quoted
+from eigencut.io.column_kinds import NUMERIC, Kind, absent, quoted, refuse_duplicates
 from eigencut.io.readers import open_source
 from eigencut.io.refused_rows import naming_rows_of_table
 from eigencut.io.rows import Rows, with_weight_column
@@ -47,9 +46,7 @@ def data_columns(source: Source, options: TableOptions, known: str | None = None
     chosen = absent(wanted or source.names, dropped)
     if not chosen:
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
-    if len(set(chosen)) < len(chosen):
-        twice = next(name for name in chosen if chosen.count(name) > 1)
-        raise ValueError(f"--columns names {twice!r} more than once; name it once.")
+    refuse_duplicates(chosen)
     unnamed = [name for name in chosen if name in source.unnamed]
     if unnamed and not wanted:  # the numbers of rows, as pandas writes them
         warn_user(
@@ -64,12 +61,9 @@ def kinds_of_columns(
 ) -> dict[str, Any] | None:
     """What options say that columns hold, as ``TableModel(columns=...)`` takes it."""
     said: list[tuple[str, str, Any]] = []  # option, column, kind
-    for option in ("categorical", "numeric"):
+    for option in ("categorical", "numeric", "date"):
         names = _split(source, getattr(options, option), f"--{option}")
         said += [(option, name, option) for name in names]
-    for text in options.date:
-        for part in [text] if text in source.names else text.split(","):
-            said.append(("date", *_date(source, part.strip())))
     said += [("ordered", name, order) for name, order in options.ordered]
     kinds: dict[str, Any] = {}
     for option, name, kind in said:
@@ -80,17 +74,6 @@ def kinds_of_columns(
             raise ValueError(f"Two options say what {name!r} holds; name it once.")
         kinds[name] = kind
     return kinds or None
-
-
-def _date(source: Source, text: str) -> tuple[str, str]:
-    """A column and its kind, from its name or ``name:unit``."""
-    name, _, unit = text.rpartition(":")
-    if text not in source.names and name and unit in UNITS_OF_DATES:
-        return name, f"date:{unit}"
-    if text in source.names or name not in source.names:
-        return text, "date"
-    expected, remedy = f"be one of {', '.join(UNITS_OF_DATES)}", f"use --date {name} for days"
-    raise invalid(f"--date {text}: the unit of a date", expected, repr(unit), remedy)
 
 
 def read_data(
@@ -117,40 +100,35 @@ def fit_table(
         answer = lambda table: cluster_columns(model, model.predict(table))  # noqa: E731
         return model, labelled_blocks(model, path, run, run.id_column, answer)
     table = read_data(source, columns, kinds, run, *([] if known is None else [known]))
-    whole, classes, is_known = table.choose(columns), None, False
+    whole, classes = table.choose(columns), None
     if known is not None:
-        classes, is_known = known_classes(table, known, gpod.n_clusters, source.name)
+        classes = known_classes(table, known, gpod.n_clusters, source.name)
     if gpod.metric is None and run.scale != "none" and are_unit_vectors(whole.values):
         warn_user(
             "All rows have length 1, as embeddings do, and scaling columns changes it. Use "
             "--metric cosine for directions, or --scale none."
         )
-    some, rows = sample_rows(whole, run, is_known)
     with run.progress("fit"):
-        classes = None if classes is None else classes[rows]
-        model.fit(some, sample_weight=some.weight, known_labels=classes)
-    labels = np.full(len(whole.values), -1)
-    labels[rows] = model.labels_
+        model.fit(whole, sample_weight=whole.weight, known_labels=classes)
     names = {} if run.id_column is None else {run.id_column: table.ids}
-    return model, [names | cluster_columns(model, labels)]
+    return model, [names | cluster_columns(model, model.labels_)]
 
 
-def select_table(path: str, run: TableOptions, **how: Any) -> tuple[Selection, TableModel]:
-    """``eigencut.select`` on a table, and its best model."""
+def select_table(path: str, run: TableOptions, **how: Any) -> Selection:
+    """``eigencut.select`` on a table."""
     source = open_table(path, run)
     columns = data_columns(source, run)
     kinds = kinds_of_columns(source, columns, run)
-    some, _ = sample_rows(read_data(source, columns, kinds, run), run)
-    preparation = learn_preparation(some, run.scale, run.missing)
-    rows, complete = preparation.apply(some)
-    weight = None if some.weight is None else some.weight[complete]
-    with run.progress("candidates"), naming_rows_of_table(some, complete, preparation):
-        best = select(rows, n_jobs=run.jobs, sample_weight=weight, **how)
-    return best, table_model(best.model, preparation, complete, kinds)
+    table = read_data(source, columns, kinds, run)
+    preparation = learn_preparation(table, run.scale, run.missing)
+    rows, complete = preparation.apply(table)
+    weight = None if table.weight is None else table.weight[complete]
+    with run.progress("candidates"), naming_rows_of_table(table, complete, preparation):
+        return select(rows, n_jobs=run.jobs, sample_weight=weight, **how)
 
 
 def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
-    """The cells of a column as ``known_labels``, and which rows have a class."""
+    """The cells of a column as ``known_labels``."""
     words: list[str | None] = [*table.words(column), None]
     codes = table.values[:, table.names.index(column)]
     cells = np.array(words, dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
@@ -165,31 +143,7 @@ def known_classes(table: Table, column: str, n_clusters: int | str, source: str)
         listed = ", ".join(known.names) or f"numbers up to {n_classes - 1}"
         expected = f"be at least the number of classes in column {column!r}, {n_classes} ({listed})"
         raise invalid("-k", expected, n_clusters, "raise it, or use -k auto")
-    return cells, known.labels >= 0
-
-
-def sample_rows(table: Table, options: TableOptions, is_known: Any = False) -> tuple[Table, Any]:
-    """Random rows, as many as --sample says, with all whose class is known; and which they are."""
-    is_usable = ~np.isnan(table.values).any(axis=1) | (options.missing != "drop")
-    n, usable = options.sample, np.flatnonzero(is_usable)
-    if n is None or n >= len(usable):
-        return table, np.arange(len(table.values))
-    always = np.flatnonzero(is_usable & is_known)
-    if len(always) >= n:
-        expected = f"be larger than the number of rows of known class, {len(always)}"
-        raise invalid("--sample", expected, n, "raise it")
-    others = np.setdiff1d(usable, always)
-    drawn = np.random.default_rng(options.seed).choice(others, n - len(always), replace=False)
-    rows = np.sort(np.append(always, drawn))
-    weight = None if table.weight is None else table.weight[rows]
-    sample = replace(
-        table,
-        values=table.values[rows],
-        weight=weight,
-        first_row=0,
-        row_place=lambda number: table.place(int(rows[number])),
-    )
-    return sample, rows
+    return cells
 
 
 def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
@@ -252,23 +206,6 @@ def read_for_model(
         raise invalid("--weights", expected, got, "fit it with --weights, or give another")
     with run.progress("table"):
         return _read(source, columns, weights, model.unsplit.preparation_.coding(), documents)
-
-
-def labellings(
-    path: str, columns: Sequence[str], id_column: str | None, run: RunOptions
-) -> tuple[list[Any], Any]:
-    """Columns of labels as numbers, -1 where there is none, and the names of rows."""
-    source = open_table(path, run)
-    names = _named_columns(source, id=id_column)
-    chosen = _split(source, columns, "--columns") or absent(source.names, names)
-    coding = Coding(dict.fromkeys(chosen, Kind("categorical")), None)
-    with run.progress("table"):
-        table = _read(source, chosen, None, coding, id_column)
-    found = []
-    for name in chosen:
-        numbers = {word: k for word, k in table.words(name).items() if word != "-1"}
-        found.append(table.numbers_of_words(name, numbers, unknown=-1, missing=-1).astype(np.intp))
-    return found, table.ids
 
 
 def model_columns(model: Any, source: Source, **named: str | None) -> list[str]:
@@ -336,7 +273,6 @@ def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
     """Names as users give them: several options, or commas, or both."""
     columns = []
     for text in texts:
-        names = [text] if text in source.names else [name.strip() for name in text.split(",")]
-        columns += [each for name in names for each in source.groups.get(name, (name,))]
+        columns += [text] if text in source.names else [part.strip() for part in text.split(",")]
     _check_columns(source, columns, option)
     return columns

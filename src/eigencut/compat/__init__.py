@@ -31,13 +31,9 @@ class SpectralClustering(OfScikitLearn):
     """scikit-learn's SpectralClustering, with ``predict``.
 
     The eigenvectors are those of a GPOD with the same weights, so that they are functions of any
-    row. What assigns labels in their space is scikit-learn's choice of three, each a rule for any
-    row of it: centers of k-means, the rotation of ``discretize`` (that of the GPOD), or that of
-    ``cluster_qr``.
-
-    Parameters, their defaults and what is refused are scikit-learn's. Other than there a row has an
-    affinity to itself, identical rows are one, and ``affinity_matrix_``, of n x n numbers, is kept
-    only where it was given. ``GPOD`` has better defaults, probabilities and files.
+    row. Parameters, their defaults and what is refused are scikit-learn's. Other than there a row
+    has an affinity to itself, identical rows are one, and ``affinity_matrix_`` is kept only where
+    it was given. ``GPOD`` has better defaults, probabilities and files.
 
     Parameters
     ----------

@@ -174,7 +174,7 @@ def _prepared_rows(
 ) -> tuple[Tensor, Tensor]:
     """Return the rows as the GPOD takes them, in float64, and whether it has an answer for each."""
     rows = graph.X
-    if preparation.fills:
+    if preparation.missing == "median":
         rows = where(np.isnan(rows), preparation.fill, rows)
     is_bad = np.isnan(rows - rows)  # which is 0 for a number, and NaN for NaN and infinity
     rows = where(is_bad, 0.0, rows)
@@ -351,7 +351,7 @@ def _columns_to_sum(model: GPOD) -> Array:
     """Return what is summed over edges: eigenvectors, ones, the indicator of small components."""
     affinity, pairs = model.affinity_, model.fitted_cut_.functions.base.pairs
     weight = affinity.multiplicity_ / affinity.n_rows_
-    if affinity._contrast is not None:
+    if getattr(affinity, "_contrast", None) is not None:
         weight = weight * affinity._contrast.factors
     columns = np.column_stack([pairs.vectors, np.ones(len(weight)), ~pairs.takes_part])
     return np.asarray(columns * weight[:, np.newaxis])
@@ -371,11 +371,8 @@ def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     exponents = np.maximum(exponents, _NO_EDGE)
     largest = exponents.reduce("Max")
     weights = np.exp(np.maximum(exponents - largest, _LEAST_LOG))
-    near = None
-    if affinity._contrast is not None:
-        near = squared.smallest(min(affinity.n_neighbors, len(affinity.rows_)))[1]
     sums = weights @ _columns_to_sum(model)
-    return _eigenfunctions(model, rows, nearest=nearest, near=near, largest=largest, sums=sums)
+    return _eigenfunctions(model, rows, nearest=nearest, near=None, largest=largest, sums=sums)
 
 
 def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:

@@ -18,9 +18,8 @@ from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import all_or_nothing, one_at_a_time, threads
-from eigencut._utils.validation import check_count, check_sample_weight, is_integer
-from eigencut.affinities.base import whole_or_real
+from eigencut._utils.running import threads
+from eigencut._utils.validation import check_count, is_integer
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
@@ -69,16 +68,6 @@ class Reclustered(Model):
     labels_ : array of shape (n_rows,)
         Of the rows X that the last cluster was split by, as ``predict`` gives them. Not there where
         these were the rows that the model has kept, which has them in another order.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from eigencut import GPOD, recluster
-    >>> X, _ = make_blobs(300, centers=[[0, 0], [0, 6], [40, 0]], random_state=0)
-    >>> model = GPOD(2).fit(X)
-    >>> finer = recluster(model, X, cluster=0, n_clusters=2)
-    >>> finer.n_clusters_, sorted(set(finer.predict(X).tolist()))
-    (3, [0, 1, 2])
     """
 
     _saved_as: ClassVar[str] = "Reclustered"
@@ -153,44 +142,10 @@ class Reclustered(Model):
             numbers=np.arange(len(sizes)),
         )
 
-    # -------------------------------------------------------------- more rows
-
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
-        """Refit the model as if it had seen these rows too; clusters and parts keep their numbers.
-
-        The base takes all rows, and each part those of its cluster; see ``GPOD.update``.
-
-        Raises
-        ------
-        ValueError
-            If a cluster or a part comes or goes, since its number would be that of another; the
-            model stays as it was.
-        """
-        self.check_fitted()
-        with one_at_a_time(self):
-            base = copy(self.base_).update(X, sample_weight=sample_weight, decay=decay)
-            updated = Reclustered._from_splits(base)
-            with updated.preparing(X) as (rows, complete):
-                weight = check_sample_weight(sample_weight, len(complete))
-                counts = None if weight is None else weight[complete]
-                for split in self.splits_:
-                    inside = np.flatnonzero(updated.labels_of(rows) == split.cluster)
-                    part = copy(split.part)
-                    if len(inside):
-                        own = None if counts is None else counts[inside]
-                        part.update(rows[inside], sample_weight=own, decay=decay)
-                    updated.splits_ = (*updated.splits_, replace(split, part=part))
-            pairs = [(self.gpod, updated.gpod)]
-            pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
-            if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
-                expected = "keep the clusters of the model, since the parts are numbered after them"
-                got = "rows that add or remove clusters"
-                remedy = "update the model before the split, model.unsplit.update(X), and split it "
-                raise invalid("X", expected, got, f"{remedy}again")
-            with all_or_nothing(self) as fresh:
-                fresh.base_, fresh.splits_ = updated.base_, updated.splits_
-                fresh.labels_ = updated.predict(X)
-            return self
+        """Raise an error: update the model before the split; see ``GPOD.update``."""
+        self.one_cut().update(X, sample_weight=sample_weight, decay=decay)
+        return self
 
     # ------------------------------------------------- what a Model is asked
 
@@ -250,11 +205,7 @@ class Reclustered(Model):
         return self.answers_of(rows).margins
 
     def probabilities_of(self, rows: Any) -> Array:
-        """Return the probabilities of clusters and parts; the largest is that of the label.
-
-        What the base model says of two clusters, and a split of its parts, are odds. They are
-        kept: the most probable part takes the place of its cluster, others follow by their odds.
-        """
+        """Return the probabilities of clusters and parts; the largest is that of the label."""
         return self.answers_of(rows).probabilities
 
     @property
@@ -327,7 +278,6 @@ def recluster(
     *,
     cluster: int,
     n_clusters: int | str = 2,
-    affinity: Any = None,
 ) -> Reclustered:
     """Split one cluster of a fitted model; all other clusters keep their rows and numbers.
 
@@ -336,15 +286,12 @@ def recluster(
     model : fitted GPOD, TableModel or Reclustered
         Stays as it is.
     X : array-like of shape (n_samples, n_features), optional
-        Rows as ``model.predict`` takes them; those that belong to the cluster are clustered.
-        Default: the rows that the model has kept, with their weights. Landmarks keep none.
+        Rows, of which those that belong to the cluster are clustered. Default: the rows that the
+        model has kept, with their weights. Landmarks keep none.
     cluster : int
         The number of the cluster.
     n_clusters : int or "auto", default=2
-        Its parts. The first, which is the largest, keeps the number of the cluster; the others
-        have the next free numbers.
-    affinity : str, Affinity or callable, optional
-        The graph of the rows of the cluster. Default: as the model was told.
+        Its parts. The first keeps the number of the cluster; the others have the next free ones.
 
     Returns
     -------
@@ -384,23 +331,12 @@ def recluster(
         got = f"{len(inside)} among {rows.shape[0]}"
         raise invalid("X", expected, got, "pass more rows, or another cluster")
     part = gpod.for_prepared_rows().set_params(n_clusters=n_clusters, outliers="keep")
-    if affinity is not None:
-        part.set_params(affinity=affinity)
     part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])
     found = before._with_split(int(cluster), part)
     if X is not None:
         with threads(gpod.n_jobs):
             found.labels_ = spread(found.labels_of(rows), complete, -1)
     return found
-
-
-def sizes_of_parts(model: Reclustered, X: Any = None) -> list[float]:
-    """How many rows, of X or of those that the model has kept, the parts of the last split have."""
-    rows, counts, _ = _rows_and_counts(model, X)
-    with threads(model.gpod.n_jobs):
-        labels = model.labels_of(rows)
-    each = np.ones(rows.shape[0]) if counts is None else counts
-    return [whole_or_real(each[labels == k].sum()) for k in model.splits_[-1].numbers]
 
 
 def _part_name(place: int) -> str:
@@ -421,6 +357,6 @@ def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, Mas
     rows = getattr(affinity, "rows_", None)
     if rows is None:
         expected = "be given for a model that has not kept its rows, as landmarks do not"
-        remedy = "pass the rows of the fit, or others like them (on the command line: a TABLE)"
+        remedy = "pass the rows of the fit, or others like them"
         raise invalid("X", expected, None, remedy)
     return rows, affinity.multiplicity_, np.ones(rows.shape[0], dtype=bool)

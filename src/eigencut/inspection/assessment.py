@@ -420,8 +420,6 @@ def _notes(
     elif sigma is not None and not isinstance(sigma, Real):
         rule = "a function" if callable(sigma) else repr(sigma)
         notes.append(f"{fixed}; here sigma was {rule}. Give it as a number chosen beforehand.")
-    if isinstance(affinity, VectorAffinity) and getattr(affinity, "density_contrast", False):
-        notes.append(f"{fixed}; the density contrast is made of the rows.")
     if affinity.weight_bound_ is None:
         notes.append(
             "C is the largest weight that was seen: no upper bound is known of this affinity."

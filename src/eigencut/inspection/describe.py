@@ -52,7 +52,6 @@ from eigencut._utils.validation import check_count, needed
 from eigencut.exceptions import invalid, printable
 from eigencut.inspection.policy import POLICY
 from eigencut.io.column_kinds import (
-    UNITS_OF_DATES,
     is_missing,
     labels_of,
     plain_names,
@@ -141,8 +140,7 @@ def _of_table(table: Table, name: str) -> Column:
         at = np.where(np.isnan(values), len(words), values).astype(np.intp)
         return Column(name, "category", np.append(place, np.nan)[at], tuple(categories))
     if kind.name == "date":
-        in_days = UNITS_OF_DATES[kind.unit] / UNITS_OF_DATES["days"]
-        return Column(name, "date", values * in_days)
+        return Column(name, "date", values)
     return Column(name, "number", _finite(values))
 
 

@@ -32,15 +32,6 @@ def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
     -------
     probabilities : array of shape (n_documents, n_topics)
         Column k is topic k. What a row lacks of 1 is the probability of topics that are now -1.
-
-    Examples
-    --------
-    With the documents and their embeddings::
-
-        topic_model = BERTopic(hdbscan_model=GPOD(20), umap_model=BaseDimensionalityReduction())
-        topics, _ = topic_model.fit_transform(documents, embeddings)
-        found = eigencut.integrations.bertopic.probabilities(topic_model, embeddings)
-        assert (found.argmax(axis=1) == topics).all()
     """
     model: Any = getattr(topic_model, "hdbscan_model", None)
     if not isinstance(model, Model):

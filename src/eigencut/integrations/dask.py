@@ -31,13 +31,6 @@ class DaskRows(Rows):
         Chunks may have any size, known or not.
     sample_weight : dask array or series, optional
         What each row counts, chunked as X is.
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> X = dask.array.ones((10, 2), chunks=(4, 1))
-    >>> DaskRows(X).reduce(len, lambda a, b: a + b)
-    10
     """
 
     is_local = False
@@ -112,14 +105,6 @@ def predict(model: Any, X: Any) -> Any:
     Returns
     -------
     labels : lazy dask array of shape (n_samples,)
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> from eigencut import GPOD
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
-    >>> predict(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute()
-    array([0, 0, 0, 1, 1])
     """
     return _map_rows(model, "predict", X, np.empty(0, dtype=np.intp))
 
@@ -136,42 +121,9 @@ def predict_proba(model: Any, X: Any) -> Any:
     -------
     probabilities : lazy dask array of shape (n_samples, K)
         As of ``GPOD.predict_proba``.
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> from eigencut import GPOD
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
-    >>> predict_proba(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute().shape
-    (5, 2)
     """
     n_numbers = check_model(model).one_cut().numbering_.n_given
     return _map_rows(model, "predict_proba", X, np.empty((0, n_numbers)))
-
-
-def transform(model: Any, X: Any) -> Any:
-    """The embedding of the rows of a dask array or data frame.
-
-    Parameters
-    ----------
-    model : GPOD
-        Fitted, on a cluster or elsewhere.
-    X : dask array or data frame
-        With the columns of the fit.
-
-    Returns
-    -------
-    embedding : lazy dask array of shape (n_samples, K)
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> from eigencut import GPOD
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
-    >>> transform(GPOD(2).fit(X), dask.array.from_array(X, chunks=(3, 1))).compute().shape
-    (5, 2)
-    """
-    return _map_rows(model, "transform", X, np.empty((0, model.n_clusters_)))
 
 
 def _check_rows(X: Any, in_memory: str) -> None:

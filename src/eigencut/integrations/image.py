@@ -1,12 +1,11 @@
 """Segments of images (``segment``); reached as ``eigencut.image``.
 
-A pixel is a row: its colour (or whatever channels it has), its place and, if asked for, the texture
-around it. Only superpixels need scikit-image.
+A pixel is a row: its colour (or whatever channels it has) and its place. Only superpixels need
+scikit-image.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from scipy.ndimage import gaussian_filter
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.validation import (
     as_numpy,
-    check_choice,
     check_count,
     check_magnitude,
     is_integer,
@@ -29,19 +27,10 @@ from eigencut.gpod import GPOD
 __all__ = ["segment"]
 
 
-@dataclass(frozen=True)
-class Policy:
-    """What decides about segments and parts of images."""
-
-    # Superpixels have this compactness; SLIC brings their channels to a range of 1.
-    compactness: float = 0.1
-    # The window of texture, in units of the scale.
-    window: float = 3.0
-    # An array whose first axis could be channels has its channels first if its sides are so long.
-    least_side: int = 16
-
-
-POLICY = Policy()
+# Superpixels have this compactness; SLIC brings their channels to a range of 1.
+COMPACTNESS = 0.1
+# An array whose first axis could be channels has its channels first if its sides are so long.
+LEAST_SIDE = 16
 
 
 def segment(
@@ -51,9 +40,7 @@ def segment(
     n_segments: int | None = None,
     scale: float = 1.0,
     position: float = 0.5,
-    texture: float = False,
     shape: tuple[int, int] | None = None,
-    channels: str = "auto",
     n_landmarks: int = 400,
     random_state: int | None = 0,
 ) -> Indices:
@@ -63,26 +50,18 @@ def segment(
     ----------
     image : array of shape (height, width), (height, width, channels) or (pixels, channels)
         Grey, RGB, RGBA (on white), or any features, as of a neural network. Colours are uint8,
-        uint16 or floats from 0 to 1. Anything with ``__array__`` or ``__dlpack__`` on the
-        processor, as torch tensors have.
+        uint16 or floats from 0 to 1.
     n_clusters : int, "auto" or iterable of int, default="auto"
-        As of ``GPOD``. "auto" finds the few that are clearly apart.
+        As of ``GPOD``.
     n_segments : int, optional
-        Make about so many superpixels first (scikit-image's SLIC), and cluster these: segments with
-        smooth borders, in less time.
+        Make about so many superpixels first (scikit-image's SLIC), and cluster these.
     scale : float, default=1.0
-        Details of so many pixels do not count: the standard deviation of a Gaussian that channels
-        are smoothed by. 0 leaves them as they are.
+        The standard deviation, in pixels, of a Gaussian that channels are smoothed by.
     position : float, default=0.5
-        What the place of a pixel counts, its channels together counting 1: the ratio of their
-        standard deviations. 0 is channels alone.
-    texture : float or bool, default=False
-        What the standard deviation of channels nearby (within about 3 ``scale``) counts; True is 1.
+        What the place of a pixel counts, its channels together counting 1.
     shape : tuple of int, optional
-        Height and width, where ``image`` is an array of (pixels, channels), row by row.
-    channels : {"auto", "color", "features"}, default="auto"
-        Colours are compared in CIELAB, features as they are. "auto" takes 3 or 4 channels for a
-        colour, if there is no ``shape``.
+        Height and width, where ``image`` is an array of (pixels, channels), row by row. With it
+        channels are features, compared as they are. Else 3 or 4 channels are a colour, in CIELAB.
     n_landmarks : int, default=400
         As of ``Landmarks``.
     random_state : int or None, default=0
@@ -91,8 +70,7 @@ def segment(
     Returns
     -------
     labels : array of int of shape (height, width)
-        The cluster of each pixel, from 0 by decreasing size. A cluster can be in several places;
-        ``skimage.measure.label(labels, background=-1)`` tells these apart.
+        The cluster of each pixel, from 0 by decreasing size; it can be in several places.
 
     Examples
     --------
@@ -105,15 +83,14 @@ def segment(
     """
     scale = check_magnitude("scale", scale, "use 0 for pixels as they are")
     position = check_magnitude("position", position, "use 0 for colour alone")
-    texture = float(texture) if isinstance(texture, bool) else texture
-    texture = check_magnitude("texture", texture, "use False, or True")
-    check_choice("channels", channels, ("auto", "color", "features"))
-    pixels = _comparable(_as_image(image, shape), channels, shape)
+    pixels = _as_image(image, shape)
+    is_colour = shape is None and pixels.shape[2] in (3, 4)  # RGB or RGBA
+    pixels = _lab_of(pixels) if is_colour else pixels.astype(np.float64)
     longest = max(pixels.shape[:2])
     if scale > longest:  # smoothing takes time and room in proportion to it
         expected = f"be at most the longer side of the image, {longest} pixels"
         raise invalid("scale", expected, f"{scale:g}", "use the default of 1")
-    rows = _rows(pixels, scale, position, texture)
+    rows = _rows(pixels, scale, position)
     model = GPOD(n_clusters, affinity=Landmarks(n_landmarks), random_state=random_state)
     if n_segments is None:
         return model.fit_predict(rows).reshape(pixels.shape[:2])
@@ -121,7 +98,7 @@ def segment(
     superpixels = needed("skimage.segmentation", "image").slic(
         pixels,
         n_segments=n_segments,
-        compactness=POLICY.compactness,
+        compactness=COMPACTNESS,
         channel_axis=-1,
         convert2lab=False,
         start_label=0,
@@ -158,7 +135,7 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
         expected = "have height, width and channels"
         remedy = "pass one image at a time, or shape=(height, width) with rows"
         raise invalid("image", expected, f"an array of shape {np.shape(image)}", remedy)
-    if found.shape[0] in (1, 3, 4) and min(found.shape[1:]) >= POLICY.least_side:
+    if found.shape[0] in (1, 3, 4) and min(found.shape[1:]) >= LEAST_SIDE:
         remedy = "use numpy.moveaxis(image, 0, -1)"
         raise invalid("image", "have its channels last", f"an array of shape {found.shape}", remedy)
     if found.dtype.kind == "f" and not np.isfinite(found).all():
@@ -168,14 +145,8 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
     return found
 
 
-def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
-    """Channels whose distances can be compared: CIELAB of colours, features as they are."""
-    may_be_colour = image.shape[2] in (3, 4)  # RGB or RGBA
-    if channels == "features" or (channels == "auto" and (shape is not None or not may_be_colour)):
-        return image.astype(np.float64)
-    if not may_be_colour:
-        expected = "have 3 or 4 channels with channels='color'"
-        raise invalid("image", expected, image.shape[2], "use channels='features'")
+def _lab_of(image: NDArray[Any]) -> Array:
+    """CIELAB of colours."""
     if image.dtype in (np.uint8, np.uint16):
         colours = image / np.iinfo(image.dtype).max
     elif image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
@@ -183,7 +154,8 @@ def _comparable(image: NDArray[Any], channels: str, shape: object) -> Array:
     else:
         expected = "hold colours as uint8, uint16 or floats from 0 to 1"
         got = f"{image.dtype} from {image.min():g} to {image.max():g}"
-        raise invalid("image", expected, got, "convert it, or use channels='features'")
+        remedy = "convert it, or pass features as (pixels, channels) with shape=(height, width)"
+        raise invalid("image", expected, got, remedy)
     if image.shape[2] == 4:
         opacity = colours[:, :, 3:]
         colours = opacity * colours[:, :, :3] + (1 - opacity)
@@ -206,14 +178,9 @@ def to_lab(colours: Array) -> Array:
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
-def _rows(pixels: Array, scale: float, position: float, texture: float) -> NDArray[np.float32]:
-    """What pixels are compared by: channels, texture and place, each of the spread it counts."""
+def _rows(pixels: Array, scale: float, position: float) -> NDArray[np.float32]:
+    """What pixels are compared by: channels and place, each of the spread it counts."""
     groups = [_spread_to(1.0, gaussian_filter(pixels, (scale, scale, 0)))]
-    if texture:
-        window = POLICY.window * (scale or 1.0)
-        mean = gaussian_filter(pixels, (window, window, 0))
-        variance = gaussian_filter((pixels - mean) ** 2, (window, window, 0))
-        groups.append(_spread_to(texture, np.sqrt(variance)))
     if position:
         places = np.indices(pixels.shape[:2], dtype=np.float64).reshape(2, -1).T
         groups.append(_spread_to(position, places))

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.validation import check_count, needed, real_array, shown
-from eigencut.affinities import Neighbors
+from eigencut._utils.arrays import Array
+from eigencut._utils.validation import needed, real_array, shown
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
 
-__all__ = ["cluster", "ingest"]
+__all__ = ["cluster"]
 
 
 def cluster(
@@ -52,19 +51,10 @@ def cluster(
     Returns
     -------
     adata : AnnData or None
-        The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, a
-        categorical of "0", "1", ... by decreasing size; ``adata.uns[key_added]`` has the parameters
-        and the eigenvalues, if the cut is a relaxed one.
-
-    Examples
-    --------
-    With the cells of an experiment::
-
-        sc.pp.neighbors(adata)
-        eigencut.scanpy.cluster(adata)
-        sc.pl.umap(adata, color="eigencut")
+        The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, by
+        decreasing size; ``adata.uns[key_added]`` has the parameters and the eigenvalues.
     """
-    _check_cells(adata=adata)
+    _check_cells(adata)
     _check_key_added(adata, key_added)
     sources = {"use_rep": use_rep, "neighbors_key": neighbors_key, "obsp": obsp}
     given = {name: value for name, value in sources.items() if value is not None}
@@ -86,89 +76,6 @@ def cluster(
     return adata if copy else None
 
 
-def ingest(
-    adata: Any,
-    reference: Any,
-    *,
-    key: str = "eigencut",
-    use_rep: str = "X_pca",
-    n_neighbors: int = 15,
-    copy: bool = False,
-) -> Any:
-    """Give new cells the clusters of cells that are clustered already.
-
-    A new cell takes the cluster that has the most weight among the cells near it, by the weights of
-    ``Neighbors``; one that is a cell of the reference takes that cell's.
-
-    Parameters
-    ----------
-    adata : AnnData
-        The new cells.
-    reference : AnnData
-        Those that are clustered, with the same representation: for "X_pca", new cells projected on
-        its components, as ``sc.tl.ingest`` does.
-    key : str, default="eigencut"
-        Of ``reference.obs``, by ``cluster`` or anything else; then of ``adata.obs``.
-    use_rep : str, default="X_pca"
-        Of ``adata.obsm`` and ``reference.obsm``.
-    n_neighbors : int, default=15
-    copy : bool, default=False
-
-    Returns
-    -------
-    adata : AnnData or None
-        The copy, if one was asked for. ``adata.obs[key]`` is the cluster of each cell, and
-        ``adata.obs[key + "_share"]`` what it has of the weight.
-
-    Examples
-    --------
-    Cells of yesterday, clustered, and those of today in the same components::
-
-        eigencut.scanpy.cluster(reference, 8, use_rep="X_pca")
-        eigencut.scanpy.ingest(adata, reference)
-        adata.obs[["eigencut", "eigencut_share"]]
-    """
-    _check_cells(adata=adata, reference=reference)
-    check_count("n_neighbors", n_neighbors, "use the default of 15")
-    if not isinstance(key, str) or key not in reference.obs:
-        expected = "be a column of reference.obs"
-        raise invalid("key", expected, shown(key), "cluster the reference first")
-    has_cluster = reference.obs[key].notna().to_numpy()
-    if not has_cluster.any():
-        expected = "have cells with a cluster"
-        remedy = "cluster the reference first"
-        raise invalid(f"reference.obs[{key!r}]", expected, f"none among {len(has_cluster)}", remedy)
-    adata = adata.copy() if copy else adata
-    rows, new = _representation(reference, use_rep)[has_cluster], _representation(adata, use_rep)
-    if rows.shape[1] != new.shape[1]:
-        got = f"{new.shape[1]} in adata and {rows.shape[1]} in reference"
-        remedy = "project the new cells on the reference's components"
-        raise invalid("use_rep", "have as many columns in both", got, remedy)
-    _check_finite("reference", use_rep, rows)
-    _check_finite("adata", use_rep, new)
-    clusters = reference.obs[key][has_cluster].astype(str).to_numpy()
-    names, numbers = np.unique(clusters, return_inverse=True)
-    found = _votes(rows, numbers, len(names), new, n_neighbors)
-    best = found.argmax(axis=1)
-    adata.obs[key] = _categorical(names[best].astype(object), names)
-    adata.obs[f"{key}_share"] = found[np.arange(len(best)), best]
-    return adata if copy else None
-
-
-def _votes(rows: Array, numbers: Indices, n_names: int, new: Array, k: int) -> Array:
-    """What each cluster has of the weights from new rows to the rows."""
-    affinity = Neighbors(min(k, len(rows))).fit(rows)
-    of_vertex = affinity.identical_vertices(rows)
-    clusters = np.zeros((len(affinity.multiplicity_), n_names))
-    np.add.at(clusters, (of_vertex, numbers), 1.0)
-    clusters /= clusters.sum(axis=1, keepdims=True)
-    product = affinity.apply(new, clusters)
-    found = product.values / product.degrees[:, np.newaxis]
-    same = affinity.identical_vertices(new)
-    found[same >= 0] = clusters[same[same >= 0]]
-    return np.asarray(found)
-
-
 def _representation(adata: Any, use_rep: str) -> Array:
     if not isinstance(use_rep, str) or (use_rep != "X" and use_rep not in adata.obsm):
         expected = f"be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'})"
@@ -181,16 +88,6 @@ def _representation(adata: Any, use_rep: str) -> Array:
         remedy = "compute it again of these cells"
         raise invalid(f"use_rep={use_rep!r}", expected, f"shape {found.shape}", remedy)
     return found
-
-
-def _check_finite(name: str, use_rep: str, rows: Any) -> None:
-    with np.errstate(invalid="ignore"):
-        nothing = np.asarray((rows * 0.0).sum(axis=1)).ravel()  # sparse or not; else NaN
-    bad = np.flatnonzero(np.isnan(nothing))
-    if len(bad):
-        expected = f"be finite in {name}"
-        got = f"NaN or infinity for {len(bad)} cell(s), the first at position {bad[0]}"
-        raise invalid(f"use_rep={use_rep!r}", expected, got, "drop them, or compute it again")
 
 
 def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array:
@@ -217,12 +114,11 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     return csr_array(found).astype(np.float64)
 
 
-def _check_cells(**cells: Any) -> None:
-    for name, value in cells.items():
-        parts = ("obs", "obsm", "obsp", "uns", "n_obs")
-        if isinstance(value, type) or not all(hasattr(value, part) for part in parts):
-            remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
-            raise invalid(name, "be an AnnData", shown(value), remedy)
+def _check_cells(adata: Any) -> None:
+    parts = ("obs", "obsm", "obsp", "uns", "n_obs")
+    if isinstance(adata, type) or not all(hasattr(adata, part) for part in parts):
+        remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
+        raise invalid("adata", "be an AnnData", shown(adata), remedy)
 
 
 def _check_key_added(adata: Any, key_added: Any) -> None:

@@ -37,12 +37,6 @@ class SparkRows(Rows):
         The features, which must be numbers. Default: all columns.
     weights : str, optional
         The column that says what each row counts; it is no feature then.
-
-    Examples
-    --------
-    With a Spark data frame ``frame``::
-
-        SparkRows(frame, ["x", "y"]).reduce(len, lambda a, b: a + b)
     """
 
     is_local = False
@@ -110,13 +104,6 @@ def fit(
     -------
     model : GPOD
         The same, fitted: to the last bit what a stream of the same rows gives.
-
-    Examples
-    --------
-    With a Spark data frame ``frame``::
-
-        model = eigencut.spark.fit(GPOD(3, affinity="landmarks"), frame, ["x", "y"])
-        labelled = eigencut.spark.predict(model, frame)
     """
     return model.fit(SparkRows(frame, columns, weights=weights))  # type: ignore[attr-defined]
 
@@ -145,13 +132,6 @@ def predict(
     -------
     labelled : lazy pyspark.sql.DataFrame
         All columns of ``frame``, and the new ones.
-
-    Examples
-    --------
-    With a Spark data frame ``frame`` and a model that was fitted anywhere::
-
-        labelled = eigencut.spark.predict(model, frame, ["x", "y"], probabilities="p")
-        labelled.write.parquet("labelled")
     """
     _check_frame(frame)
     for new in (name, probabilities):
@@ -160,7 +140,7 @@ def predict(
             remedy = "choose another name, or drop that column"
             raise invalid("The name of a new column", "be new", got, remedy)
     _check_present(_features(model, columns), frame.columns)
-    label = label_batches(model, columns, name, probabilities)
+    label = _label_batches(model, columns, name, probabilities)
     types = needed("pyspark.sql.types", "spark")
     fields = [*frame.schema.fields, types.StructField(name, types.IntegerType())]
     if probabilities is not None:
@@ -175,41 +155,10 @@ def predict(
     return plain.mapInArrow(with_names, types.StructType(fields))
 
 
-def label_batches(
-    model: Any,
-    columns: Sequence[str] | None = None,
-    name: str = "label",
-    probabilities: str | None = None,
+def _label_batches(
+    model: Any, columns: Sequence[str] | None, name: str, probabilities: str | None
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The function that ``DataFrame.mapInArrow`` takes to add the label of each row.
-
-    Parameters
-    ----------
-    model, columns, name, probabilities
-        As of ``predict``.
-
-    Returns
-    -------
-    label : callable
-        From an iterator of record batches to one of the same with labels (and probabilities).
-
-    Examples
-    --------
-    With a Spark data frame ``frame`` that has the columns x and y::
-
-        label = label_batches(model, ["x", "y"])
-        frame.mapInArrow(label, "x double, y double, label int")
-        label = label_batches(model, ["x", "y"], probabilities="p")
-        frame.mapInArrow(label, "x double, y double, label int, p array<double>")
-
-    >>> import pyarrow
-    >>> from eigencut import GPOD
-    >>> model = GPOD(2).fit([[0.0], [0.1], [5.0], [5.1]])
-    >>> batch = pyarrow.record_batch({"x": [0.05, 5.05]})
-    >>> [labelled] = label_batches(model, ["x"])(iter([batch]))
-    >>> labelled.schema.names, len(set(labelled["label"].to_pylist()))
-    (['x', 'label'], 2)
-    """
+    """Return what ``mapInArrow`` takes to add labels: from record batches to such with labels."""
     features = _features(model, columns)
     single, has_names = on_one_thread(model), model.described_columns(None) is not None
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,7 @@ def regions(
     """Divide a map into connected regions of similar rows, by a normalized cut.
 
     Two rows that touch have the affinity exp(-d^2 / (2 s^2)): d is their distance in the
-    standardized columns, s half the median of that distance over rows that touch. Rows that do not
-    touch have none, so that the graph is as sparse as the map.
+    standardized columns, s half the median of that distance over rows that touch.
 
     Parameters
     ----------
@@ -49,20 +47,17 @@ def regions(
         At least the number of parts of the map that do not touch each other.
     contiguity : "queen", "rook", libpysal W or Graph, sparse matrix or list of pairs
         Which rows touch. "queen" (a point is enough) and "rook" (a border) are found by libpysal
-        from the geometries of a GeoDataFrame. Weights of libpysal are matched with the rows by
-        ``frame.index``, or by position where they number the rows from 0 (libpysal's default); an
-        index that is another order of the same numbers is refused with these. A matrix is n x n,
-        by position, and its weights multiply affinities; pairs are positions too.
-        Rows that touch none (islands) are tied to the nearest that does, by centroids or else by
-        the columns, with a warning.
+        from geometries. Weights of libpysal are matched with the rows by ``frame.index``, or by
+        position where they number the rows from 0. A matrix is n x n, by position, and its weights
+        multiply affinities; pairs are positions too. Islands are tied to the nearest row, with a
+        warning.
     random_state : int, RandomState or None, default=0
         As of ``GPOD``.
 
     Returns
     -------
     region : Series (array, for an array) of int
-        The region of each row, by decreasing size. Every region is connected, and there are
-        ``n_regions``.
+        The region of each row, by decreasing size; every region is connected.
 
     Examples
     --------
@@ -81,8 +76,8 @@ def regions(
         raise invalid("n_regions", expected, repr(n_regions), "correct it")
     touching = _bridged(_touching(frame, contiguity, len(X)), frame, X)
     _check_parts(touching, n_regions)
-    labels = np.zeros(len(X), dtype=np.intp)  # one region, or each row one: nothing to choose
-    if n_regions not in (1, len(X)) and touching.nnz:
+    labels = np.arange(len(X))  # each row a region: nothing to choose
+    if n_regions < len(X):
         model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
         with warnings.catch_warnings():
             # What is in parts, and what a graph of parts is cut into, is said and repaired here.
@@ -261,10 +256,7 @@ def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
 
 
 def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) -> Indices:
-    """Labels by decreasing size, such that all ``n_regions`` are there and each is connected.
-
-    Small pieces join the neighbour whose mean is nearest; regions that vary most are divided.
-    """
+    """Labels by decreasing size, each connected; small pieces join the most similar neighbour."""
     edges = sparse.triu(touching).tocoo()
     i, j = edges.row, edges.col
     inside = labels[i] == labels[j]
@@ -279,68 +271,39 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
         first = np.unique(label_of[in_order], return_index=True)[1]
         is_kept = np.isin(np.arange(n_pieces), in_order[first])
         piece = _join(piece, is_kept, between, X, n_regions)[piece]
-    for number in range(n_pieces, n_regions):
-        piece = _divide(piece, number, touching, X)
+    for number in range(n_pieces, n_regions):  # a row at the edge of the largest region leaves it
+        rows = np.flatnonzero(piece == np.bincount(piece).argmax())
+        within = touching[rows][:, rows]
+        order = csgraph.breadth_first_order(within, 0, False, return_predecessors=False)
+        piece[rows[order[-1]]] = number
     _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
     return np.argsort(np.argsort(-sizes, kind="stable"))[place]
 
 
 def _join(piece: Indices, keeps: Any, between: Indices, X: Array, n_regions: int) -> Indices:
     """The piece that each piece is part of in the end: the smallest that need not stay go first."""
-    n_left = len(keeps)
     sizes = np.bincount(piece).astype(float)
-    sums = np.zeros((n_left, X.shape[1]))
+    sums = np.zeros((len(keeps), X.shape[1]))
     np.add.at(sums, piece, X)
-    neighbours: list[set[int]] = [set() for _ in range(n_left)]
+    neighbours: list[set[int]] = [set() for _ in keeps]
     for a, b in between.tolist():
         neighbours[a].add(b)
         neighbours[b].add(a)
-    joined = np.arange(n_left)
-    waiting = [(bool(keeps[a]), sizes[a], a) for a in range(n_left)]
-    heapify(waiting)
-    while n_left > n_regions:
-        kept, size, a = heappop(waiting)
-        # Others have joined it since, and it waits a second time; or there is nothing beside it.
-        if joined[a] != a or (kept, size) != (keeps[a], sizes[a]) or not neighbours[a]:
-            continue
+    joined = np.arange(len(keeps))
+    waits = sizes + len(piece) * np.asarray(keeps)  # those that stay wait longest
+    waits[[not beside for beside in neighbours]] = np.inf
+    for _ in range(len(keeps) - n_regions):
+        a = int(waits.argmin())
         beside = np.array(sorted(neighbours[a]))
-        apart = sums[beside] / sizes[beside, np.newaxis] - sums[a] / size
+        apart = sums[beside] / sizes[beside, np.newaxis] - sums[a] / sizes[a]
         b = int(beside[(apart**2).sum(axis=1).argmin()])
-        joined[a], n_left = b, n_left - 1
-        sizes[b], sums[b], keeps[b] = sizes[b] + size, sums[b] + sums[a], keeps[b] or kept
+        joined[joined == a] = b
+        sizes[b], sums[b], keeps[b] = sizes[b] + sizes[a], sums[b] + sums[a], keeps[b] or keeps[a]
         for c in neighbours[a]:
             neighbours[c].discard(a)
         for c in neighbours[a] - {b}:
             neighbours[c].add(b)
             neighbours[b].add(c)
-        heappush(waiting, (bool(keeps[b]), sizes[b], b))
-    while (joined != joined[joined]).any():
-        joined = joined[joined]
+        waits[a] = np.inf
+        waits[b] = sizes[b] + len(piece) * keeps[b] if neighbours[b] else np.inf
     return joined
-
-
-def _divide(piece: Indices, number: int, touching: Any, X: Array) -> Indices:
-    """Cut one branch off a tree in the region that varies most: the one that explains most."""
-    _, place, sizes = np.unique(piece, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(sizes), X.shape[1]))
-    np.add.at(sums, place, X)
-    varies = np.bincount(place, ((X - (sums / sizes[:, np.newaxis])[place]) ** 2).sum(axis=1))
-    varies[sizes == 1] = -1.0
-    rows = np.flatnonzero(place == varies.argmax())
-    order, parents = csgraph.breadth_first_order(touching[rows][:, rows], 0, directed=False)
-    values = X[rows] - X[rows].mean(axis=0)
-    count = np.ones(len(rows))
-    for row in order[:0:-1]:  # leaves first: sums over the branch above each
-        values[parents[row]] += values[row]
-        count[parents[row]] += count[row]
-    branches = order[1:]
-    # The mean of all is zero, so that a branch and the rest have the same sum but for its sign.
-    rest = len(rows) - count[branches]
-    explained = (values[branches] ** 2).sum(axis=1) * (1 / count[branches] + 1 / rest)
-    is_cut = np.zeros(len(rows), dtype=bool)
-    is_cut[branches[explained.argmax()]] = True
-    for row in branches:
-        is_cut[row] |= is_cut[parents[row]]
-    divided = piece.copy()
-    divided[rows[is_cut]] = number
-    return divided

@@ -21,14 +21,7 @@ from numpy.typing import NDArray
 from eigencut.exceptions import invalid
 
 KINDS = ("numeric", "boolean", "date", "ordered", "categorical")
-UNITS_OF_DATES = {  # seconds in one
-    "seconds": 1.0,
-    "minutes": 60.0,
-    "hours": 3600.0,
-    "days": 86_400.0,
-    "weeks": 7 * 86_400.0,
-    "years": 365.2425 * 86_400.0,
-}
+DAY = 86_400.0  # seconds
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "."}  # cells of text files, in any case
 
 
@@ -92,11 +85,6 @@ def word_of(cell: Any) -> str | None:
 
     A number is the same word however it is written, since tables that have been through other
     programs write it otherwise.
-
-    Examples
-    --------
-    >>> [word_of(cell) for cell in (" Rome", "01", 1, 1.0, "1.50", True, "TRUE", "", None)]
-    ['Rome', '1', '1', '1', '1.5', 'true', 'true', None, None]
     """
     if isinstance(cell, str):
         text = cell.strip()
@@ -159,14 +147,11 @@ def other_notation(cells: Iterable[str], decimal: str = ".") -> str:
     return ""
 
 
-# ----------------------------------------------------------------- dates: units since 1970, in UTC
+# ------------------------------------------------------------------ dates: days since 1970, in UTC
 
 
-def date_number(cell: Any, unit: str = "days") -> float | None:
-    """Return a date or an ISO 8601 text as a number, or None if it is neither.
-
-    A time without a zone is taken as UTC.
-    """
+def date_number(cell: Any) -> float | None:
+    """Return a date or an ISO 8601 text as a number, or None; without a zone it is in UTC."""
     if isinstance(cell, str):
         text, cell = cell.strip(), None
         # Python reads 2020-W05 and 20200131 as dates too; digits alone are a number to most people.
@@ -174,23 +159,23 @@ def date_number(cell: Any, unit: str = "days") -> float | None:
             with suppress(ValueError):
                 cell = datetime.fromisoformat(text)
     if isinstance(cell, np.datetime64):
-        return float(numbers_of_dates(np.array([cell]), unit)[0])
+        return float(numbers_of_dates(np.array([cell]))[0])
     if isinstance(cell, date) and not isinstance(cell, datetime):
         cell = datetime(cell.year, cell.month, cell.day)
     if not isinstance(cell, datetime):
         return None
     if cell.tzinfo is None:
         cell = cell.replace(tzinfo=UTC)
-    return (cell - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() / UNITS_OF_DATES[unit]
+    return (cell - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() / DAY
 
 
-def numbers_of_dates(dates: NDArray[Any], unit: str = "days") -> NDArray[np.float64]:
+def numbers_of_dates(dates: NDArray[Any]) -> NDArray[np.float64]:
     """Return an array of numpy's dates, or of its durations, as numbers; NaT is NaN."""
     kind = "datetime64" if dates.dtype.kind == "M" else "timedelta64"
     whole = dates.astype(f"{kind}[s]")  # a nanosecond count of float64 would round seconds
     rest = (dates.astype(f"{kind}[ns]") - whole).astype("timedelta64[ns]")
     seconds = whole.astype(np.int64) + rest.astype(np.int64) / 1e9
-    return np.where(np.isnat(dates), np.nan, seconds / UNITS_OF_DATES[unit])
+    return np.where(np.isnat(dates), np.nan, seconds / DAY)
 
 
 # -------------------------------------------------------------------------------- kinds of columns
@@ -198,33 +183,24 @@ def numbers_of_dates(dates: NDArray[Any], unit: str = "days") -> NDArray[np.floa
 
 @dataclass(frozen=True)
 class Kind:
-    """The kind of a column.
-
-    ``order`` has the words of an ordered column, the least first; ``unit`` is that of a date, which
-    becomes so many of them since 1970; ``is_given`` says that a user gave it.
-    """
+    """The kind of a column, the words of an ordered one, the least first; did a user give it?"""
 
     name: str
     order: tuple[str, ...] = ()
-    unit: str = "days"
     is_given: bool = False
 
     @classmethod
     def from_user(cls, column: str, given: Any) -> Kind:
         """Return the kind that a user says a column has."""
         if isinstance(given, str):
-            name, _, unit = given.partition(":")
-            is_unit = unit in UNITS_OF_DATES if name == "date" else not unit
-            is_kind = name in (*KINDS, "ignore") and name != "ordered"
-            if is_kind and (is_unit or given == "date"):
-                return cls(name, unit=unit or "days", is_given=True)
+            if given in (*KINDS, "ignore") and given != "ordered":
+                return cls(given, is_given=True)
         elif isinstance(given, Sequence) and not isinstance(given, bytes):
             kind = cls.ordered(given)
             if kind is not None:
                 return cls(kind.name, kind.order, is_given=True)
-        expected = "be 'numeric', 'boolean', 'categorical', 'date', 'date:' and one of "
-        expected += f"{', '.join(UNITS_OF_DATES)}, 'ignore', or a list of two or more different "
-        expected += "words in their order"
+        expected = "be 'numeric', 'boolean', 'categorical', 'date', 'ignore', or a list of two or "
+        expected += "more different words in their order"
         raise invalid(f"columns[{column!r}]", expected, repr(given), "correct it")
 
     @classmethod
@@ -249,11 +225,7 @@ NUMERIC = Kind("numeric")
 
 
 def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
-    """Return what different cells of text are, none of them missing.
-
-    Numbers, ``true`` and ``false``, dates as ISO 8601 writes them, or else words. Where more than
-    half of them are numbers (or dates), the others are mistakes rather than words.
-    """
+    """Return what different cells of text are, none of them missing."""
     meant = {cell.strip(): number_of_text(cell, decimal) for cell in different}
     numbers = [cell for cell, value in meant.items() if value is not None and value == value]
     others = [cell for cell, value in meant.items() if value is None]  # neither is NA, of NaN

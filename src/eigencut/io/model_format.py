@@ -155,10 +155,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 def read(
     path: str | os.PathLike[str], *, mmap: bool = False
 ) -> tuple[Header, dict[str, NDArray[Any]]]:
-    """Return header and arrays, everything verified.
-
-    With ``mmap`` the arrays stay in the file, mapped into memory.
-    """
+    """Return header and arrays, everything verified."""
     import numpy as np
 
     with _opened(path) as file:
@@ -183,11 +180,6 @@ def read(
                 raise ModelFileError(f"the array {entry.name} is damaged (its SHA-256 differs).")
             arrays[entry.name] = array
         return header, arrays
-
-
-def verified_header(path: str | os.PathLike[str]) -> Header:
-    """Return the header, once the SHA-256 of every array has been found right."""
-    return read(path, mmap=True)[0]
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def refuse_infinite(X: Any, rows: Any, pairwise: bool = False) -> None:
     what, remedy = "infinity", "correct or drop it"
     if np.isnan(value):
         what, remedy = "NaN, a missing value,", "use TableModel(GPOD(...), missing='median') or "
-        remedy = "correct it" if pairwise else f"{remedy}'mean' or 'drop', or drop the rows"
+        remedy = "correct it" if pairwise else f"{remedy}'drop', or drop the rows"
     names = labels_of(X) if hasattr(X, "columns") else ()
     name = repr(names[column]) if column < len(names) else column
     got = f"{what} in {place_of(X, row)}, column {name}"
@@ -83,71 +83,41 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _first_refused(error: RefusedRow, rows: Any) -> RefusedRow | None:
-    """Return the error for the first such row of an array; None if there is none."""
-    for block_rows in row_blocks(rows.shape[0], 1, 1 << 14):
-        block = rows[block_rows]
-        try:
-            error.check(block if issparse(block) else np.asarray(block, dtype=np.float64))
-        except RefusedRow as refused:
-            refused.row += block_rows.start
-            return refused
-    return None
-
-
 @contextmanager
 def naming_refused_rows(
     rows: Any, names: Sequence[str] | None = None, X: Any = None
 ) -> Iterator[None]:
-    """Name a row that is refused within by its place among these: an array, a stream or None.
-
-    ``names`` are those of the columns; X is what the user gave, whose index names rows.
-    """
+    """Name a row that is refused within by its place among these; that of a stream stays open."""
     try:
         yield
     except RefusedRow as error:
-        if not getattr(rows, "is_local", True):  # to read a cluster's rows again takes too long
-            raise error.at("some row") from error
-        is_stream, n_before = rows is None or hasattr(rows, "tables"), 0
-        for block in (rows or ()) if is_stream else [rows if issparse(rows) else np.asarray(rows)]:
-            refused = _first_refused(error, block)
-            if refused is not None:
-                is_named = refused.column is not None and names is not None
-                name = str(names[refused.column]) if is_named else None  # type: ignore[index]
-                refused.row += n_before
-                raise refused.at(place_of(X, refused.row), name) from error
-            n_before += block.shape[0]
-        raise (error if error.place is not None else error.at("some row")) from error
+        if rows is None or hasattr(rows, "tables"):
+            raise (error if error.place is not None else error.at("some row")) from error
+        given, n_before, refused = rows if issparse(rows) else np.asarray(rows), 0, error
+        for some in row_blocks(given.shape[0], 1, 1 << 14):
+            try:
+                block = given[some]
+                error.check(block if issparse(block) else np.asarray(block, dtype=np.float64))
+            except RefusedRow as found:
+                refused, n_before = found, some.start
+                break
+        is_named = refused.column is not None and names is not None
+        name = str(names[refused.column]) if is_named else None  # type: ignore[index]
+        refused.row += n_before
+        raise refused.at(place_of(X, refused.row), name) from error
 
 
 @contextmanager
 def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[None]:
-    """Name refused rows, and their columns, of what a preparation has made of a table X.
-
-    ``complete`` says which rows of X were made into rows for the model; it is not used for a
-    stream.
-    """
+    """Name refused rows, and their columns, of what a preparation has made of a table X."""
     try:
         yield
     except RefusedRow as error:
-        if not hasattr(X, "tables"):
-            row = int(np.flatnonzero(complete)[error.row])
-            raise _of_table(error, place_of(X, row), preparation) from error
-        for table in X.tables(preparation.coding()) if X.is_local else ():
-            prepared, complete = preparation.apply(table)
-            refused = _first_refused(error, prepared)
-            if refused is not None:
-                place = table.place(int(np.flatnonzero(complete)[refused.row]))
-                raise _of_table(refused, place, preparation) from error
-        raise error.at("some row") from error
-
-
-def _of_table(error: RefusedRow, place: str, preparation: Any) -> RefusedRow:
-    """Return the error with the name of a column; words are several columns of the model."""
-    kinds = list(zip(preparation.columns, preparation.kinds, strict=True))
-    names = [name for name, kind in kinds if kind.is_scaled]
-    if error.column is None or error.column < len(names):
-        return error.at(place, None if error.column is None else names[error.column])
-    words = quoted([name for name, kind in kinds if not kind.is_scaled])
-    of_words = f"{place}, where words stand for points ({words})"
-    return RefusedRow(*error.parts, error.row, None, error.check, of_words)
+        if hasattr(X, "tables"):
+            raise error.at("some row") from error
+        kinds = zip(preparation.columns, preparation.kinds, strict=True)
+        names = [name for name, kind in kinds if kind.is_scaled]
+        at = error.column if error.column is not None and error.column < len(names) else None
+        place = place_of(X, int(np.flatnonzero(complete)[error.row]))
+        refused = RefusedRow(*error.parts, error.row, at, error.check)  # words are several columns
+        raise refused.at(place, None if at is None else names[at]) from error

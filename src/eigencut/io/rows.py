@@ -77,7 +77,7 @@ def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
     """Return the names of the columns to read."""
     if columns is None:
         return list(source.names)
-    names = [each for name in columns for each in source.groups.get(name, (name,))]
+    names = list(columns)
     unknown = absent(names, source.names)
     if unknown:
         expected = f"be among those of {source.name}, {quoted(source.names)}"
@@ -116,10 +116,7 @@ def refuse_all_zero(n_positive: int) -> None:
 
 
 def _measure(rows: Array) -> Array:
-    """Return the number of rows, the sum of each column, and that of its absolute values.
-
-    Missing values count as 0. Those of several blocks add up to those of all rows.
-    """
+    """Return the number of rows, the sum of each column, and that of its absolute values."""
     one = np.ones(len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
         sums, sizes = one @ rows, one @ np.abs(rows)
@@ -147,9 +144,8 @@ def rows_of_block(n_features: float) -> int:
 class Rows:
     """A source of rows that can be read again and again, from the first to the last.
 
-    Whatever size the blocks of the source have, rows are handed on in blocks of 131072. A stream
-    and an array of the same rows give the same model, to the last bit. A source that gives other
-    rows when it is read again is refused.
+    A stream and an array of the same rows give the same model, to the last bit. A source that gives
+    other rows when it is read again is refused.
 
     Parameters
     ----------
@@ -221,7 +217,7 @@ class Rows:
         encoding: str = "utf-8",
         decimal: str = ".",
     ) -> Rows:
-        """Read a CSV, Parquet, Feather or NPY file, or all files of a folder by order of name.
+        """Read a CSV, Parquet or NPY file, or all files of a folder by order of name.
 
         The first bytes of a file tell its kind. All kinds but NPY need
         ``pip install 'eigencut[stream]'``.
@@ -232,16 +228,12 @@ class Rows:
         columns : sequence of str, optional
             The columns to read. Default: all. Where a file has no names, they are x1, x2, ...
         weights : str, optional
-            The column that says what each row counts; it is not among the columns then, unless
-            they name it.
-        delimiter : str, optional
-            Between the cells of a CSV file. Default: found out.
-        header : bool, optional
-            Whether the first line of a CSV file names columns. Default: found out.
-        encoding : str, default="utf-8"
-            Of a CSV file.
-        decimal : {".", ","}, default="."
-            Before the fraction of a number in a CSV file.
+            The column that says what each row counts.
+        delimiter, header : str and bool, optional
+            Between the cells of a CSV file, and whether its first line names columns. Default:
+            found out.
+        encoding, decimal : str, default="utf-8" and "."
+            Of a CSV file, and before the fraction of its numbers: "." or ",".
         """
         from eigencut.io.readers import open_source
 
@@ -420,10 +412,7 @@ class Rows:
 
 
 class CheckedArray(Rows):
-    """Rows of an array in memory, dense or sparse, that is known to be finite.
-
-    Blocks are float64: views where the array is. No column stands twice in a sparse row.
-    """
+    """Rows of an array in memory, dense or sparse, that is known to be finite."""
 
     in_memory = True
 
@@ -451,13 +440,8 @@ def write_rows(
     rows: Rows,
     answers: Iterable[NDArray[Any]],
     dtype: Any,
-    shape: tuple[int, ...] = (),
 ) -> int:
-    """Write the answers for blocks of a stream into a ``.npy`` file; return the number of rows.
-
-    The file appears under its name when everything is in it, and not at all if reading or answering
-    fails before. ``shape`` is that of the answer for one row.
-    """
+    """Write the answers for blocks of a stream into a ``.npy`` file; return the number of rows."""
     written, got = Path(path), repr(os.fspath(path))
     if written.suffix.lower() not in ("", ".npy"):
         remedy = "write other kinds of files with the command eigencut predict"
@@ -466,12 +450,12 @@ def write_rows(
         expected = "be another file than those the rows are read from"
         raise invalid("path", expected, got, "name a new one")
     n_rows = 0
-    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0, *shape)}
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0,)}
     with replacing(path) as file:
         write_array_header_1_0(file, header)  # which leaves room for any number of rows
         for answer in answers:
             file.write(answer.astype(dtype).tobytes())
             n_rows += len(answer)
         file.seek(0)
-        write_array_header_1_0(file, header | {"shape": (n_rows, *shape)})
+        write_array_header_1_0(file, header | {"shape": (n_rows,)})
     return n_rows

@@ -26,11 +26,7 @@ _EXPONENT = np.uint64(0x7FF0000000000000)  # its bits in a float64, and the larg
 
 @dataclass(frozen=True)
 class RowSample:
-    """Different rows in the order of their random keys, ``size`` of them at most.
-
-    ``counts`` says how many times each row was seen (of weighted rows the sum of their weights),
-    ``n_rows`` from how many rows the sample was drawn, and ``total`` what they count together.
-    """
+    """Different rows in the order of their random keys, ``size`` of them at most."""
 
     size: int
     keys: Keys
@@ -60,10 +56,7 @@ class RowSample:
         return cls(size, found[:size], X[small[first[:size]]], counts, n_rows, total)
 
     def merged(self, other: RowSample) -> RowSample:
-        """Return the sample of the rows of both.
-
-        Counts stay exact: a row that is in the sample of all rows is in that of every part.
-        """
+        """Return the sample of the rows of both."""
         keys = np.concatenate([self.keys, other.keys])
         found, first, place = np.unique(keys, return_index=True, return_inverse=True)
         both = np.concatenate([self.counts, other.counts])
@@ -140,11 +133,7 @@ def random_keys(X: Any, seed: int = 0) -> Keys:
 
 
 def seeded_by(rows: Any, random_state: Any = None) -> np.random.RandomState:
-    """Return a generator seeded by the rows, in any order, and by ``random_state`` (None is 0).
-
-    Sorted rows that are drawn by a seed alone are always those of the same ranks: no random sample
-    of the population. A RandomState is returned as it is.
-    """
+    """Return a generator seeded by the rows, in any order, and by ``random_state`` (None is 0)."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     own = check_random_state(0 if random_state is None else random_state).randint(1 << 31)

@@ -76,16 +76,16 @@ class StateReader:
         return found
 
     def _unfitted(self, kind: type[Kind]) -> Kind:
-        """A class is looked up in the table, never imported by a name that a file gives.
-
-        It says of which kind those of its parameters are that are objects (``_parameter_kinds``).
-        """
+        """A class is looked up in the table, never imported by a name that a file gives."""
         known = self._classes[self.word("class", self._classes)]
         if not issubclass(known, kind):
             what = self._where or "the content"
             raise ModelFileError(f"{what} must be of kind {kind.__name__}. Got {known.__name__}.")
         parameters, kinds = self.part("parameters"), getattr(known, "_parameter_kinds", {})
         given = dict(parameters._values)
+        for name, only in getattr(known, "_retired_parameters", {}).items():  # of older files
+            if given.pop(name, only) != only:
+                raise parameters._refuse(name, f"{only!r}, for it is no parameter any more")
         for name, value in given.items():
             if name in kinds and isinstance(value, Mapping):
                 given[name] = inner = parameters.part(name)._unfitted(kinds[name])

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from numbers import Real
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -118,7 +117,7 @@ class Coding:
             return self._of_text(name, *_different(cells.tolist()))
         if cells.dtype.kind in "mM":
             if (kind.name == "date") == (cells.dtype.kind == "M"):
-                return numbers_of_dates(cells, kind.unit)
+                return numbers_of_dates(cells)
             raise _other_kind(kind, name, str(cells.dtype))
         if kind.name == "numeric" and cells.dtype.kind in "fiub":
             return cells.astype(np.float64)
@@ -141,7 +140,7 @@ class Coding:
             if kind.has_words:
                 number = self._code(name, word)
             elif kind.name == "date":
-                number = date_number(cells[i], kind.unit)
+                number = date_number(cells[i])
             else:
                 number = self._number(cells[i])
             if number is None:
@@ -369,8 +368,8 @@ def refuse_lazy(X: Any) -> None:
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     package = {"dask_expr": "dask"}.get(package, package)
     remedies = {
-        "dask": "on the cluster write eigencut.integrations.dask.fit(model, X), or predict, "
-        "transform; if it fits in memory, X.compute()",
+        "dask": "on the cluster write eigencut.integrations.dask.fit(model, X), or predict; if it "
+        "fits in memory, X.compute()",
         "pyspark": "on the cluster write eigencut.spark.fit(model, X, columns), and then "
         "eigencut.spark.predict(model, X); if it fits in memory, X.toPandas()",
         "polars": "call .collect() first",
@@ -383,8 +382,7 @@ class Source(ABC):
     """A table that is read in blocks, once.
 
     ``names`` are those of the columns, x1, x2, ... where the file has none (``has_names``);
-    ``unnamed`` are those that it has not, though others are there. ``groups`` are names of several
-    columns together, which options may give: those of lists in one. ``size`` is the number of rows
+    ``unnamed`` are those that it has not, though others are there. ``size`` is the number of rows
     or bytes, if known, and ``n_read`` how many of them were read.
     """
 
@@ -392,7 +390,6 @@ class Source(ABC):
     names: tuple[str, ...]
     has_names: bool
     unnamed: frozenset[str] = frozenset()
-    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     size: int | None = None
     n_read: int = 0
     decimal: str | None = None  # the mark of a text file
@@ -416,11 +413,7 @@ class Source(ABC):
     def blocks(
         self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
     ) -> Iterator[Table]:
-        """Yield the chosen columns, some rows at a time.
-
-        Without a coding they must hold numbers; with one also words and dates, and kinds that it
-        does not know are found out from the first rows, as many as are read at once.
-        """
+        """Yield the chosen columns, some rows at a time."""
         coding = Coding(dict.fromkeys(columns, NUMERIC)) if coding is None else coding
         coding.decimal = self.decimal
         read = [*columns, *([] if id_column in (None, *columns) else [id_column])]

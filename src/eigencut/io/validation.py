@@ -76,11 +76,7 @@ def check_stream(estimator: Any, rows: Rows) -> None:
 def check_rows(
     estimator: Any, X: Any, *, reset: bool, at_least: int = 1, keeps_narrow: bool = False
 ) -> Any:
-    """X as finite float64 rows; columns that are not numbers are named.
-
-    Sparse where X and the estimator's tags are: then a ``csr_array`` with indices of 32 bits. With
-    ``keeps_narrow``, numbers of fewer than 64 bits stay as they are: for who reads blocks of rows.
-    """
+    """X as finite float64 rows; columns that are not numbers are named."""
     if isinstance(X, Rows):
         remedy = "use predict_stream(rows, path) or ask block by block: for X in rows"
         got = "a stream, eigencut.Rows"

@@ -58,10 +58,7 @@ POLICY = Policy()
 
 @dataclass(frozen=True)
 class WordPlaces:
-    """The words of a column that have places of their own, sorted, and the share of each place.
-
-    ``n_rare`` different words share one more place, the last one, where unseen words go too.
-    """
+    """The words of a column that have places of their own, sorted, and the share of each place."""
 
     column: str
     words: tuple[str, ...]
@@ -95,24 +92,16 @@ class WordPlaces:
 
 @dataclass(frozen=True)
 class Categories:
-    """Points for the words of all columns that have words.
-
-    Rows of ``points`` are the places of the first column, then its middle, then those of the second
-    column, and so on. ``fills`` is what a missing word becomes: the "middle" of its column, or its
-    most frequent words, the "usual" ones.
-    """
+    """Points for the words of all columns that have words."""
 
     columns: tuple[WordPlaces, ...]
     points: Array
-    fills: str = "middle"
 
     def places(self, table: Table) -> Indices:
         """Return the place of the word in each column of words, for each row."""
         found, start = [], 0
         for column in self.columns:
-            missing = column.n_places
-            if self.fills == "usual":
-                missing = int(np.argmax(column.shares)) if column.n_places else 0
+            missing = int(np.argmax(column.shares)) if column.n_places else 0
             found.append(start + column.places(table, missing))
             start += column.n_places + 1
         return np.column_stack(found)
@@ -125,20 +114,20 @@ class Categories:
         return found
 
     @classmethod
-    def indicators(cls, columns: Sequence[WordPlaces], fills: str) -> Categories:
+    def indicators(cls, columns: Sequence[WordPlaces]) -> Categories:
         """Return words as ``(h - p) / sqrt(p)``."""
         blocks = []
         for column in columns:
             p = column.shares
             scaled = (np.eye(column.n_places) - p) / np.sqrt(p)
             blocks.append(np.vstack([scaled, np.zeros(column.n_places)]))
-        return cls(tuple(columns), block_diag(*blocks), fills)
+        return cls(tuple(columns), block_diag(*blocks))
 
     def with_factors(self, vectors: Array, unit: float) -> Categories:
         """Return, of ``indicators``, corners and coordinates by these vectors, in this unit."""
         corners = [np.vstack([np.eye(column.n_places), column.shares]) for column in self.columns]
         parts = [POLICY.corner * block_diag(*corners), POLICY.factor * (self.points @ vectors)]
-        return Categories(self.columns, unit * np.hstack(parts), self.fills)
+        return Categories(self.columns, unit * np.hstack(parts))
 
 
 @dataclass

@@ -8,7 +8,7 @@ dates and ordered words to comparable units, and other words become points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any
@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import HtmlTable, Printed
+from eigencut._utils.json_ready import Printed
 from eigencut._utils.running import advance, stage, warn_user
-from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.auto.policy import POLICY as AUTO_POLICY
 from eigencut.exceptions import ModelFileError, invalid, printable
-from eigencut.io.column_kinds import KINDS, NUMERIC, UNITS_OF_DATES, Kind, quoted, shown_word
+from eigencut.io.column_kinds import KINDS, NUMERIC, Kind, quoted, shown_word
 from eigencut.io.rows import Rows
 from eigencut.io.sample import RowSample, summed_weights
 from eigencut.io.state_reader import StateReader
@@ -32,21 +31,13 @@ from eigencut.tables.categories import POLICY, Categories, MixedProducts, WordPl
 
 Mask = NDArray[np.bool_]
 ARRAYS = ("shift", "scale", "fill", "floor", "means", "missing_shares", "constant")
-UNITS = ("auto", "standard", "robust", "minmax", "none")
-NORMAL_RANGE = 1.349  # between the quartiles of a normal distribution of deviation 1
-FILLS = ("mean", "median")  # what a missing value becomes
-MISSING = ("refuse", "drop", *FILLS)
+UNITS = ("auto", "standard", "minmax", "none")
+MISSING = ("refuse", "drop", "median")
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Columns, what they hold, units and what is done about missing values.
-
-    ``shift``, ``scale`` and ``fill`` have a number for each column: 0, 1 and 0 for those whose
-    words become points, which ``categories`` has. Columns with a positive ``floor`` are logged
-    (``logged``). ``means`` and ``missing_shares`` are those of the values before any were
-    filled in; ``constant`` is 1 for columns with a single value.
-    """
+    """Columns, what they hold, units and what is done about missing values."""
 
     columns: list[str]
     units: str
@@ -69,11 +60,6 @@ class Preparation:
         return cls(list(columns), "none", "refuse", zeros, ones, zeros, kinds, *more)
 
     @property
-    def fills(self) -> bool:
-        """Return whether missing values are filled in."""
-        return self.missing in FILLS
-
-    @property
     def is_scaled(self) -> Mask:
         """Return which columns become one number, in units."""
         return np.array([kind.is_scaled for kind in self.kinds], dtype=bool)
@@ -90,11 +76,7 @@ class Preparation:
         return int(self.is_scaled.sum()) + of_words
 
     def affinity_for_stream(self, model: Any) -> Any:
-        """Return the affinity of a model: few landmarks instead of "auto" where there are words.
-
-        Many landmarks fall into cells of equal words, as neighbours do. Few stand for cells and the
-        ways between them.
-        """
+        """Return the affinity of a model: few landmarks instead of "auto" where there are words."""
         is_auto = isinstance(model.affinity, str) and model.affinity == "auto"
         if self.categories is None or not (is_auto and model.solver == "auto"):
             return model.affinity
@@ -120,7 +102,7 @@ class Preparation:
         chosen = self.is_scaled
         shift, scale, fill = self.shift[chosen], self.scale[chosen], self.fill[chosen]
         values = values if chosen.all() else values[:, chosen]
-        if self.fills:
+        if self.missing == "median":
             values = np.where(np.isnan(values), fill, values)
         with np.errstate(over="ignore"):
             scaled = (logged(values, self.floor[chosen]) - shift) / scale
@@ -147,10 +129,7 @@ class Preparation:
 
 
 def with_ranks(table: Table, is_strict: bool) -> Table:
-    """Return a table whose ordered words are their ranks, from 0 on.
-
-    A word that is not in the order is refused, or counts as missing if ``is_strict`` is False.
-    """
+    """Return a table whose ordered words are their ranks, from 0 on."""
     ordered = [j for j, name in enumerate(table.names) if table.kind(name).name == "ordered"]
     values = table.values.copy() if ordered else table.values
     for j in ordered:
@@ -170,16 +149,14 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
 def complete_rows(table: Table, missing: str) -> Mask:
     """Return which rows take part: all if values are filled in, else those without gaps."""
     is_missing = np.isnan(table.values)
-    if missing in FILLS:
+    if missing == "median":
         return np.ones(len(is_missing), dtype=bool)
     if missing == "refuse" and is_missing.any():
         names = [table.names[i] for i in np.flatnonzero(is_missing.any(axis=0))]
         row, column = (int(places[0]) for places in np.nonzero(is_missing))
         where = f", column {table.names[column]!r}" if len(names) > 1 else ""
         got = f"some in {quoted(names)}, first in {table.place(row)}{where}"
-        remedy = (
-            "fit with missing 'drop', 'mean' or 'median' (on the command line: --missing median)"
-        )
+        remedy = "fit with missing 'drop' or 'median' (on the command line: --missing median)"
         raise invalid("The table", "have no missing values (NaN)", got, remedy)
     return np.asarray(~is_missing.any(axis=1))
 
@@ -201,7 +178,7 @@ def preparation_state(preparation: Preparation) -> dict[str, Any]:
     if all(kind == NUMERIC for kind in preparation.kinds):
         return state
     state["kinds"] = [
-        {"kind": kind.name, "order": list(kind.order), "unit": kind.unit, "given": kind.is_given}
+        {"kind": kind.name, "order": list(kind.order), "given": kind.is_given}
         for kind in preparation.kinds
     ]
     points = preparation.categories
@@ -233,7 +210,7 @@ def restored_preparation(
     if (arrays["scale"] <= 0).any():
         raise ValueError("scale must be positive.")
     with_words = [c for c, kind in zip(columns, kinds, strict=True) if not kind.is_scaled]
-    points = _categories(state, with_words, missing) if with_words else None
+    points = _categories(state, with_words) if with_words else None
     found = Preparation(
         columns=columns, units=units, missing=missing, kinds=kinds, categories=points, **arrays
     )
@@ -245,15 +222,16 @@ def restored_preparation(
 def _kinds(state: StateReader) -> tuple[Kind, ...]:
     found = []
     for part in state.parts("kinds"):
-        name, unit = part.word("kind", KINDS), part.word("unit", UNITS_OF_DATES)
-        order = tuple(part.words("order"))
+        name, order = part.word("kind", KINDS), tuple(part.words("order"))
+        if "unit" in part:  # of dates, in older files
+            part.word("unit", ("days",))
         if (name == "ordered") != (len(order) > 1):
             raise ModelFileError("kinds.order must be two or more words of an ordered column.")
-        found.append(Kind(name, order, unit, part.flag("given")))
+        found.append(Kind(name, order, part.flag("given")))
     return tuple(found)
 
 
-def _categories(state: StateReader, columns: list[str], missing: str) -> Categories:
+def _categories(state: StateReader, columns: list[str]) -> Categories:
     described = [
         (part.word("column", tuple(columns)), tuple(part.words("words")), part.integer("n_rare", 0))
         for part in state.parts("words")
@@ -265,18 +243,14 @@ def _categories(state: StateReader, columns: list[str], missing: str) -> Categor
     split = np.split(shares, np.cumsum(sizes)[:-1])
     points = state.array("points", (sum(sizes) + len(sizes), None))
     places = tuple(WordPlaces(*of, p) for of, p in zip(described, split, strict=True))
-    return Categories(places, points, "usual" if missing == "median" else "middle")
+    return Categories(places, points)
 
 
 # Rows that a model keeps, back as a table: columns, units and words as they were.
 
 
 def restored_table(preparation: Preparation, rows: Array) -> Table:
-    """Return the table that a preparation would make these rows of.
-
-    Where rows are means of others, as landmarks are, a word is the nearest one. Words that share a
-    place, and missing ones, become a word that was never seen.
-    """
+    """Return the table that a preparation would make these rows of."""
     coding = Coding(dict(zip(preparation.columns, preparation.kinds, strict=True)))
     values = np.empty((len(rows), len(preparation.columns)))
     is_scaled = preparation.is_scaled
@@ -308,35 +282,12 @@ def _nearest_places(categories: Categories, points: Array) -> list[Indices]:
     return found
 
 
-def refuse_other_kinds(own: Preparation, other: Preparation) -> None:
-    """Raise an error where a table that was read for one model is not what the other one takes."""
-    kinds = dict(zip(other.columns, other.kinds, strict=True))
-    for name, kind in zip(own.columns, own.kinds, strict=True):
-        held = kinds[name]
-        if (kind.name, kind.order, kind.unit) != (held.name, held.order, held.unit):
-            expected = "be a data frame where columns hold different things"
-            got = f"{name!r}, which is {_shown_kind(kind)} in the model and "
-            got += f"{_shown_kind(held)} in the reference"
-            remedy = "pass rows to compare labels on: align_labels(model, reference, frame)"
-            raise invalid("X", expected, got, remedy)
-
-
-def _shown_kind(kind: Kind) -> str:
-    if kind.name == "ordered":
-        return " < ".join(kind.order)
-    return f"{kind.name} ({kind.unit})" if kind.name == "date" else kind.name
-
-
 # Units of columns: what is measured of them, and logarithms of those with a long tail.
 
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """What is known of each column, missing values apart.
-
-    Rows and values count by their weights. ``squares`` is the sum of squared differences from the
-    mean, and ``cubes`` of their third powers.
-    """
+    """What is known of each column, missing values apart."""
 
     n_rows: float
     count: Array
@@ -405,11 +356,7 @@ def log_of_positive(values: Array) -> Array:
 
 
 def logged(values: Array, floor: Array) -> Array:
-    """Return the logarithms of columns that have a floor above 0; others stay.
-
-    Below its floor, the least positive value of the fit, a column goes on along the tangent of the
-    logarithm, so that zeros and negative numbers have a place too.
-    """
+    """Return the logarithms of columns that have a floor above 0; others stay."""
     if not floor.any():
         return values
     safe = np.where(floor > 0, floor, 1.0)
@@ -434,11 +381,7 @@ def unlogged(values: Array, floor: Array) -> Array:
 def heavy_tails(
     statistics: ColumnStatistics, logs: ColumnStatistics, is_number: Mask
 ) -> tuple[Array, ColumnStatistics]:
-    """Return the floor of each column that is better logged (0: as it is), and what then holds.
-
-    ``logs`` are the statistics of ``log_of_positive``. A column is logged if it has no negative
-    number, a long tail to the right, and hardly a tail after that.
-    """
+    """Return the floor of each column that is better logged (0: as it is), and what then holds."""
     n_zeros = statistics.count - logs.count  # where nothing is negative
     least = np.where(logs.count > 0, logs.low, 0.0)
     logs = logs.with_values(least - 1, n_zeros)
@@ -456,115 +399,55 @@ def heavy_tails(
 # How a preparation is learned.
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """What is known of columns: of their values and logarithms; ``means`` before any filling."""
-
-    statistics: ColumnStatistics
-    logs: ColumnStatistics
-    means: Array
-    fill: Array
-    sample: RowSample | None = None
-
-
-def learn_preparation(table: Table, units: str, missing: str) -> Preparation:
-    """Return the preparation of a table in memory."""
-    ranked = _checked(table)
-    values, fill = ranked.values, np.zeros(len(table.names))
-    if missing in FILLS:
-        _refuse_empty(table.names, np.isnan(values).all(axis=0), missing)
-        fill = _fill(ranked, missing)
-        values = np.where(np.isnan(values), fill, values)
-    complete = complete_rows(ranked, missing)
-    weight = _weight_of(table, complete)
-    sample = None
-    if units == "robust" and complete.any():
-        sample = RowSample.draw(ranked.values[complete], weight, size=len(values), seed=0)
-    measured = _Measured(
-        statistics=ColumnStatistics.measure(values[complete], weight),
-        logs=ColumnStatistics.measure(log_of_positive(values[complete]), weight),
-        means=ColumnStatistics.measure(ranked.values, table.weight).mean,
-        fill=fill,
-        sample=sample,
-    )
-    counts = _Counts()
-    counts.add(ranked, complete)
-    found, statistics = _of_numbers(ranked, units, missing, measured, counts)
-    return _with_words(found, statistics, counts, lambda coding: [table])
-
-
-def learn_preparation_from_stream(
-    rows: Rows, units: str, missing: str, columns: Any = None
+def learn_preparation(
+    source: Table | Rows, units: str, missing: str, columns: Any = None
 ) -> Preparation:
-    """Return the preparation of a stream: one pass over it, and a second if it has words.
-
-    Means, deviations and ranges are those of all rows, up to rounding; medians are those of a
-    sample of 65536 different rows that depends on neither their order nor on blocks.
-    """
-    parts: list[Any] = []  # statistics of values and logarithms, and a sample
+    """Return the preparation of a table or a stream: one pass, and a second if it has words."""
+    is_stream = isinstance(source, Rows)
+    tables: Any = source.tables if isinstance(source, Rows) else (lambda coding: [source])
+    parts: list[Any] = []  # statistics of values and of logarithms, and a sample for medians
     counts, last = _Counts(), None
     with stage("units"):
-        for table in rows.tables(Coding(columns=columns)):
-            last = _checked(table)
+        for table in tables(Coding(columns=columns)):
+            refuse_infinite(table)
+            last = with_ranks(table, is_strict=True)
             complete = complete_rows(last, missing)
             values, weight = last.values[complete], _weight_of(table, complete)
             found: list[Any] = [
                 ColumnStatistics.measure(values, weight),
                 ColumnStatistics.measure(log_of_positive(values), weight),
             ]
-            if units == "robust" or missing == "median":
-                found.append(RowSample.draw(values, weight, size=POLICY.sampled_rows, seed=0))
+            if missing == "median" and (is_stream or weight is not None):
+                size = POLICY.sampled_rows if is_stream else max(len(values), 1)
+                found.append(RowSample.draw(values, weight, size=size, seed=0))
             parts = [a.merged(b) for a, b in zip(parts, found, strict=True)] if parts else found
             counts.add(last, complete)
             advance(counts.n_seen, None, "rows")
     assert last is not None  # a stream has one row at least
     statistics, logs, *samples = parts
-    means, fill, sample = (
-        statistics.mean,
-        np.zeros(len(last.names)),
-        samples[0] if samples else None,
-    )
-    if missing in FILLS:
-        _refuse_empty(last.names, statistics.count == 0, missing)
-        fill = means if missing == "mean" else _quantiles(last.names, sample, 0.5)
+    means, fill = statistics.mean, np.zeros(len(last.names))
+    if missing == "median":
+        _refuse_empty(last.names, statistics.count == 0)
+        fill = _medians(last, samples[0] if samples else None)
         n_missing, log = statistics.n_rows - statistics.count, log_of_positive(fill)
         statistics = statistics.with_values(fill, n_missing)
         logs = logs.with_values(np.nan_to_num(log), np.where(np.isnan(log), 0.0, n_missing))
-    measured = _Measured(statistics, logs, means, fill, sample)
-    preparation, statistics = _of_numbers(last, units, missing, measured, counts)
-    with stage("words"):
-        return _with_words(preparation, statistics, counts, rows.tables)
-
-
-def _checked(table: Table) -> Table:
-    refuse_infinite(table)
-    return with_ranks(table, is_strict=True)
-
-
-def _of_numbers(
-    table: Table, units: str, missing: str, measured: _Measured, counts: _Counts
-) -> tuple[Preparation, ColumnStatistics]:
-    """Return everything but the points of words, and the statistics of logged columns."""
-    statistics = measured.statistics
     if statistics.n_rows == 0:
-        remedy = "fit with missing 'mean' or 'median'"
+        remedy = "fit with missing='median'"
         raise invalid("The table", "have rows without missing values", "none", remedy)
-    kinds = tuple(table.kind(name) for name in table.names)
+    kinds = tuple(last.kind(name) for name in last.names)
     shift, width, floor = np.zeros(len(kinds)), np.ones(len(kinds)), np.zeros(len(kinds))
     if units == "auto":
         is_number = np.array([kind.name == "numeric" for kind in kinds], dtype=bool)
-        floor, statistics = heavy_tails(statistics, measured.logs, is_number)
+        floor, statistics = heavy_tails(statistics, logs, is_number)
     if units in ("auto", "standard"):
         shift, width = statistics.mean, statistics.deviation / _weights(units, kinds)
-    elif units == "robust":
-        low, shift, high = (_quantiles(table.names, measured.sample, q) for q in (0.25, 0.5, 0.75))
-        width = np.where(high > low, (high - low) / NORMAL_RANGE, statistics.deviation)
     elif units == "minmax":
         with np.errstate(over="ignore"):
             shift, width = statistics.low, statistics.high - statistics.low
     is_scaled = np.array([kind.is_scaled for kind in kinds], dtype=bool)
     is_finite = np.isfinite(shift) & np.isfinite(width)
-    unscalable = [table.names[j] for j in np.flatnonzero(is_scaled & ~is_finite)]
+    unscalable = [last.names[j] for j in np.flatnonzero(is_scaled & ~is_finite)]
     if unscalable:
         expected = f"hold numbers whose squares are finite for scale={units!r}"
         got, remedy = f"larger ones in {quoted(unscalable)}", "divide them, or use scale 'none'"
@@ -572,21 +455,22 @@ def _of_numbers(
     # The deviation of a constant column can be rounding, and that of tiny numbers be 0.
     is_constant = (statistics.low == statistics.high) | (width <= 0)
     shares = np.asarray(counts.missing / max(counts.n_rows, 1.0))
-    _warn_of_missing(table.names, shares, missing)
+    _warn_of_missing(last.names, shares, missing)
     preparation = Preparation(
-        columns=list(table.names),
+        columns=list(last.names),
         units=units,
         missing=missing,
         shift=np.where(is_scaled, shift, 0.0),
         scale=np.where(is_constant | ~is_scaled, 1.0, width),
-        fill=np.where(is_scaled, measured.fill, 0.0),
+        fill=np.where(is_scaled, fill, 0.0),
         kinds=kinds,
         floor=floor,
-        means=np.where(is_scaled & np.isfinite(measured.means), measured.means, 0.0),
+        means=np.where(is_scaled & np.isfinite(means), means, 0.0),
         missing_shares=shares,
         constant=(is_constant & is_scaled).astype(np.float64),
     )
-    return preparation, statistics
+    with stage("words"):
+        return _with_words(preparation, statistics, counts, tables)
 
 
 def _weights(units: str, kinds: Sequence[Kind]) -> Array:
@@ -600,8 +484,8 @@ def _warn_of_missing(names: Sequence[str], shares: Array, missing: str) -> None:
     for name, share in zip(names, shares, strict=True):
         if share >= POLICY.much_missing:
             done = "rows without it were left out"
-            if missing in FILLS:
-                done = f"the {missing} was filled in, and these rows may become a cluster"
+            if missing == "median":
+                done = "the median was filled in, and these rows may become a cluster"
             warn_user(
                 f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill in "
                 "better values."
@@ -642,8 +526,7 @@ def _with_words(
     """Return the preparation with points for words, if there are any; tables are read once more."""
     if not counts.of:
         return preparation
-    fills = "usual" if preparation.missing == "median" else "middle"
-    indicators = Categories.indicators(_places(preparation, counts), fills)
+    indicators = Categories.indicators(_places(preparation, counts))
     chosen = preparation.is_scaled
     spread = np.where(statistics.low == statistics.high, 0.0, statistics.deviation)
     standard = replace(
@@ -683,35 +566,23 @@ def _weight_of(table: Table, chosen: Any) -> Array | None:
     return None if table.weight is None else table.weight[chosen]
 
 
-def _fill(table: Table, missing: str) -> Array:
-    """Return the mean of each column, or its median, rows counting as their weights say."""
-    if table.weight is None:
-        usual: Callable[..., Any] = np.nanmean if missing == "mean" else np.nanmedian
-        return np.asarray(usual(table.values, axis=0))
-    if missing == "mean":
-        return ColumnStatistics.measure(table.values, table.weight).mean
-    drawn = RowSample.draw(table.values, table.weight, size=len(table.values), seed=0)
-    return _quantiles(table.names, drawn, 0.5)
-
-
-def _quantiles(names: Sequence[str], sample: RowSample | None, share: float) -> Array:
-    """Of each column of a sample, rows counting as often as they were seen."""
-    assert sample is not None
+def _medians(table: Table, sample: RowSample | None) -> Array:
+    """Return the median of each column of a whole table, or of a sample of weighted rows."""
+    if sample is None:
+        return np.asarray(np.nanmedian(table.values, axis=0))
     is_there = ~np.isnan(sample.rows)
-    _refuse_empty(names, ~is_there.any(axis=0), "median")
+    _refuse_empty(table.names, ~is_there.any(axis=0))
     columns = zip(sample.rows.T, is_there.T, strict=True)
+    how: dict[str, Any] = {"method": "inverted_cdf"}
     return np.array(
-        [
-            np.quantile(column[there], share, weights=sample.counts[there], method="inverted_cdf")
-            for column, there in columns
-        ]
+        [np.quantile(c[there], 0.5, weights=sample.counts[there], **how) for c, there in columns]
     )
 
 
-def _refuse_empty(names: Sequence[str], is_empty: Any, missing: str) -> None:
+def _refuse_empty(names: Sequence[str], is_empty: Any) -> None:
     empty = [name for name, found in zip(names, is_empty, strict=True) if found]
     if empty:
-        expected = f"have some values to fill missing ones by their {missing}"
+        expected = "have some values to fill missing ones by their median"
         raise invalid("Columns", expected, f"none in {quoted(empty)}", "drop them")
 
 
@@ -720,10 +591,7 @@ def _refuse_empty(names: Sequence[str], is_empty: Any, missing: str) -> None:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What is known of one column; ``is_given`` says that a user gave its kind.
-
-    ``missing`` is the share of missing values, and ``mean`` that of the others.
-    """
+    """What is known of one column; ``is_given`` says that a user gave its kind."""
 
     name: str
     kind: str
@@ -736,15 +604,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True, repr=False)
 class TableSummary(Printed):
-    """The columns of a model; prints as a table.
-
-    Examples
-    --------
-    >>> columns = (ColumnSummary("age", "numeric", False, "mean 40"),)
-    >>> print(TableSummary(columns))
-    column  kind     found
-    age     numeric  mean 40
-    """
+    """The columns of a model; prints as a table."""
 
     columns: tuple[ColumnSummary, ...]
 
@@ -752,20 +612,11 @@ class TableSummary(Printed):
         """Plain values, for JSON."""
         return [asdict(column) for column in self.columns]
 
-    def to_frame(self) -> Any:
-        """The same as a pandas DataFrame, a row for each column."""
-        return needed("pandas", "pandas").DataFrame(self.to_dict())
-
-    def _html_tables(self) -> Iterator[HtmlTable]:
-        rows = []
+    def __str__(self) -> str:
+        lines = [("column", "kind", "found")]
         for column in self.columns:
             said = f"{column.detail} (as you said)" if column.is_given else column.detail
-            rows.append((_clipped(column.name), column.kind, _clipped(said, 300)))
-        yield "", ("column", "kind", "found"), rows
-
-    def __str__(self) -> str:
-        [(_, head, rows)] = self._html_tables()
-        lines: list[Any] = [head, *rows]
+            lines.append((_clipped(column.name), column.kind, _clipped(said, 300)))
         first, second = (max(len(line[i]) for line in lines) for i in (0, 1))
         return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in lines)
 
@@ -813,28 +664,24 @@ def _of_words(column: WordPlaces) -> str:
 def _of_units(preparation: Preparation, j: int) -> str:
     """Return what a column of numbers was measured to be, in words of its kind."""
     kind, shift, scale = preparation.kinds[j], preparation.shift[j], preparation.scale[j]
-    mean = _shown(preparation.means[j], kind)
-    unit = f" {kind.unit}" if kind.name == "date" else ""
+    mean, unit = _shown(preparation.means[j], kind), " days" if kind.name == "date" else ""
     if preparation.floor[j] > 0:
         usual = float(np.exp(shift))
         return f"mean {mean}; long tail, so the logarithm is used: around {usual:.4g}"
     if preparation.constant[j]:
         return f"always {mean}"
-    weight = POLICY.order if kind.name == "ordered" and preparation.units == "auto" else 1.0
-    standard = f"mean {mean}, deviation {scale * weight:.4g}{unit}"
-    found = {
-        "auto": standard,
-        "standard": standard,
-        "robust": f"median {_shown(shift, kind)}, from quartile to quartile "
-        f"{NORMAL_RANGE * scale:.4g}{unit}",
-        "minmax": f"from {_shown(shift, kind)} to {_shown(shift + scale, kind)}",
-        "none": f"as it is, in{unit}" if unit else "as it is",
-    }[preparation.units]
+    if preparation.units == "minmax":
+        found = f"from {_shown(shift, kind)} to {_shown(shift + scale, kind)}"
+    elif preparation.units == "none":
+        found = f"as it is, in{unit}" if unit else "as it is"
+    else:
+        weight = POLICY.order if kind.name == "ordered" and preparation.units == "auto" else 1.0
+        found = f"mean {mean}, deviation {scale * weight:.4g}{unit}"
     return f"{' < '.join(kind.order)}; ranks: {found}" if kind.order else found
 
 
 def _shown(number: float, kind: Kind) -> str:
     if kind.name != "date":
         return f"{number:.4g}"
-    seconds = int(np.clip(number * UNITS_OF_DATES[kind.unit], -6e10, 2.5e11))
+    seconds = int(np.clip(number * 86_400.0, -6e10, 2.5e11))
     return str(np.datetime64(seconds, "s").astype("datetime64[D]"))

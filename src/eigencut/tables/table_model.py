@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import all_or_nothing, one_at_a_time, threads
+from eigencut._utils.running import all_or_nothing
 from eigencut._utils.validation import check_choice, check_sample_weight
 from eigencut.exceptions import invalid
 from eigencut.extension.labelling import ClusterNumbers
@@ -27,7 +27,7 @@ from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Coding, Table, as_table
 from eigencut.io.validation import check_is_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
-from eigencut.neighbors.metrics import nearest_rows, refuse_units
+from eigencut.neighbors.metrics import refuse_units
 from eigencut.semi_supervised.known_labels import Constraints, check_kind, read_known_labels
 from eigencut.tables.preparation import (
     MISSING,
@@ -35,18 +35,15 @@ from eigencut.tables.preparation import (
     Preparation,
     TableSummary,
     learn_preparation,
-    learn_preparation_from_stream,
     logged,
     preparation_state,
-    refuse_other_kinds,
     restored_preparation,
     restored_table,
     summarize_preparation,
 )
-from eigencut.updating.update import checked_decay, refuse_nothing
+from eigencut.updating.update import refuse_nothing
 
 if TYPE_CHECKING:
-    from eigencut.updating.drift import Drift
     from eigencut.updating.update import Updated
 
 
@@ -54,28 +51,24 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """A model of tables: what columns hold, their units and missing values are part of it.
 
     Numbers, truth values, dates, words in an order and words without one: see ``docs/tables.md``.
-    The command line fits these; ``eigencut.load`` gives back one if the file holds one.
 
     Parameters
     ----------
     model : GPOD, optional
         What clusters the rows, once they are prepared. A clone is fitted. Default: ``GPOD()``.
     columns : dict, list of str or None, default=None
-        What columns hold, by name: "numeric", "boolean", "categorical", "date" (in days; or
-        "date:hours" and the like), "ignore", or a list of words in their order, the least first.
-        What is not said is found out from dtypes and contents; ``summary`` says it. A list of names
-        chooses columns. None takes all.
-    scale : {"auto", "standard", "robust", "minmax", "none"}, default="auto"
-        "standard" brings columns to mean 0 and variance 1, "robust" to median 0 and the quartiles
-        of a normal distribution, "minmax" to the range from 0 to 1, and "none" leaves them. "auto"
-        is "standard" of the logarithm for columns without negative numbers that have a long tail
-        (``summary`` names them), and gives ordered words half a deviation. A constant column is
-        only shifted. Words become points, in the same units.
-    missing : {"refuse", "drop", "mean", "median"}, default="refuse"
+        What columns hold, by name: "numeric", "boolean", "categorical", "date", "ignore", or a list
+        of words in their order, the least first. What is not said is found out from dtypes and
+        contents; ``summary`` says it. A list of names chooses columns. None takes all.
+    scale : {"auto", "standard", "minmax", "none"}, default="auto"
+        "standard" brings columns to mean 0 and variance 1, "minmax" to the range from 0 to 1, and
+        "none" leaves them. "auto" is "standard" of the logarithm for columns without negative
+        numbers that have a long tail (``summary`` names them), and gives ordered words half a
+        deviation. Words become points, in the same units.
+    missing : {"refuse", "drop", "median"}, default="refuse"
         What to do with missing values: an error; leave such rows out of the fit, and give them the
-        label -1 (and NaN for everything else); or fill in what is usual in the column. For words
-        that is the middle of all, or the most frequent. The median of a stream is that of a
-        reproducible sample of 65536 different rows.
+        label -1 (and NaN for everything else); or fill in the median, or the most frequent word.
+        The median of a stream is that of a reproducible sample of 65536 different rows.
 
     Attributes
     ----------
@@ -156,9 +149,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         model = (GPOD() if self.model is None else self.model).for_prepared_rows()
         if isinstance(X, Rows):
             check_weights_of(X, sample_weight)
-            preparation = learn_preparation_from_stream(
-                X, units=self.scale, missing=self.missing, columns=self.columns
-            )
+            preparation = learn_preparation(X, self.scale, self.missing, self.columns)
             model.set_params(affinity=preparation.affinity_for_stream(model))
             with naming_rows_of_table(X, None, preparation):
                 model.fit(preparation.stream(X), known_labels=known_labels, constraints=constraints)
@@ -212,10 +203,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     # ------------------------------------------------------------ new rows
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
-        """The clusters that each row may belong to; see ``GPOD.predict_set``.
-
-        ``calibration`` is a table of held-out rows, or ``LabelSets``. Incomplete rows have no set.
-        """
+        """The clusters that each row may belong to; see ``GPOD.predict_set``."""
         is_set = hasattr(calibration, "predict_set")
         sets = calibration if is_set else self.prepare(calibration)[0]
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
@@ -233,12 +221,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     # ------------------------------------------------------------- more rows
 
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
-        """Refit the model as if it had seen these rows too; see ``GPOD.update``.
-
-        Units, and what is filled in for missing values, stay those of the fit. Incomplete rows are
-        left out if ``missing="drop"``. ``labels_`` are those of the rows of X; ``updated_`` lists
-        the changes.
-        """
+        """Refit the model as if it had seen these rows too; see ``GPOD.update``."""
         check_is_fitted(self)
         refuse_nothing(X.values if isinstance(X, Table) else X, "update by")
         with all_or_nothing(self) as fresh:
@@ -249,62 +232,13 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 with naming_rows_of_table(X, None, self.preparation_):
                     model.update(self.preparation_.stream(X), decay=decay)
             else:
-                rows, complete = self._complete_rows(X)
+                rows, complete = self.complete_rows(X)
                 weight = check_sample_weight(sample_weight, len(complete))
                 weight = None if weight is None else weight[complete]
                 with self.naming_rows(X, rows, complete):
                     model.update(rows, sample_weight=weight, decay=decay)
                 fresh.labels_ = spread(model.labels_, complete, -1)
         return self
-
-    def partial_fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
-    ) -> Self:
-        """``fit`` at the first call, ``update`` at later ones; see ``GPOD.partial_fit``.
-
-        The first call decides kinds and units of the columns for good.
-        """
-        with one_at_a_time(self):
-            if not self.__sklearn_is_fitted__():
-                checked_decay(decay)
-                return self.fit(X, sample_weight=sample_weight)
-            return self.update(X, sample_weight=sample_weight, decay=decay)
-
-    def drift(self, X: Any, *, random_state: Any = None) -> Drift:
-        """Say how rows differ from those that the model has seen; see ``GPOD.drift``.
-
-        Incomplete rows are left out if ``missing="drop"``. The centre of a new cluster is in the
-        units of the table; where there are words, which have none, a row in its middle is shown.
-        """
-        from eigencut.updating.drift import drift_of, with_columns
-
-        check_is_fitted(self)
-        refuse_nothing(X.values if isinstance(X, Table) else X, "compare")
-        rows, complete = self._complete_rows(X)
-        with threads(self.gpod.n_jobs), self.naming_rows(X, rows, complete):
-            drift = drift_of(self.gpod, rows, random_state)
-            drift = with_columns(drift, self, X, rows, complete)
-        preparation, places = self.preparation_, np.flatnonzero(complete)
-        new = drift.new_cluster
-        if new is None:
-            return drift
-        assert new.centre is not None
-        if len(preparation.scale) == len(new.centre):
-            new = replace(new, centre=self.in_units(new.centre))
-        else:  # words are points of several coordinates
-            middle = nearest_rows(np.array([new.centre]), rows[new.rows])[0]
-            row = int(places[new.rows[middle]])
-            given = self.as_columns(rows, X)
-            cells = {column.name: column.plain(column.values[row]) for column in given}
-            new = replace(new, centre=None, cells=cells)
-        return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
-
-    def _complete_rows(self, X: Any) -> Prepared:
-        rows, complete = self.prepare(X)
-        if not len(rows):
-            remedy = "fill in missing values, or fit with missing='median'"
-            raise invalid("X", "have at least one complete row", "none", remedy)
-        return np.ascontiguousarray(rows), complete
 
     # ----------------------------------------------- what a Model is asked
 
@@ -344,7 +278,14 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def refuse_other_kinds(self, other: Any) -> None:
         """Raise an error where another model takes a column for another kind."""
-        refuse_other_kinds(self.preparation_, other.preparation_)
+        held = dict(zip(other.columns_, other.preparation_.kinds, strict=True))
+        for name, kind in zip(self.columns_, self.preparation_.kinds, strict=True):
+            own, its = ((one.name, one.order) for one in (kind, held[name]))
+            if own != its:
+                expected = "be a data frame where columns hold different things"
+                got = f"{name!r}, which is {own[0]} in the model and {its[0]} in the reference"
+                remedy = "pass rows to compare labels on: align_labels(model, reference, frame)"
+                raise invalid("X", expected, got, remedy)
 
     def rows_from(self, other: Any, rows: Array) -> Array:
         """Return rows that another model of the same columns has prepared as this one would."""
@@ -465,11 +406,7 @@ def table_model(
     complete: Mask | None = None,
     columns: Any = None,
 ) -> TableModel:
-    """Return a fitted GPOD as a model of tables.
-
-    ``preparation`` is that of the rows it was fitted on, by default none; ``complete`` says which
-    rows of the table these were, by default all.
-    """
+    """Return a fitted GPOD as a model of tables."""
     check_is_fitted(model)
     if preparation is None:
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))

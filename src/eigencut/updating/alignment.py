@@ -20,25 +20,22 @@ from eigencut.updating.update import continued, match_clusters, rows_in_common
 def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
     """The model with the cluster numbers of another model over the same columns.
 
-    A cluster gets the number of the reference's cluster that it shares the most rows with, one to
-    one, if these are more than half of the smaller of the two. Other clusters get numbers that the
-    reference has never given, as at an ``update``; so numbers can have gaps.
+    A cluster gets the number of the reference's cluster that it shares the most rows with, if these
+    are more than half of the smaller of the two. Others get numbers that were never given.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
         Stays as it is.
     reference : fitted model of the same kind
-        Of a TableModel columns are found by name, in either order; those of a GPOD must be in the
-        same order.
+        Of a TableModel columns are found by name; those of a GPOD must be in the same order.
     X : array-like of shape (n_samples, n_features), or a table, optional
-        Rows to compare labels on. Default: what the reference keeps of the rows that it has seen,
-        its distinct rows or its landmarks, each counting as many rows as it stands for.
+        Rows to compare labels on. Default: what the reference keeps of the rows that it has seen.
 
     Returns
     -------
     GPOD or TableModel
-        A copy; all but the numbers is the model's. ``class_names_`` are the reference's.
+        A copy with other numbers, and the names of the reference.
 
     Examples
     --------
@@ -88,7 +85,8 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
 
 def _refuse_other_columns(model: Model, reference: Model) -> None:
     """Raise an error where columns are not the same, or not certainly so."""
-    got = f"{_with_columns(model)} and {_with_columns(reference)}"
+    both = (f"a {type(one).__name__} of {quoted(one.columns_)}" for one in (model, reference))
+    got = " and ".join(both)
     if type(model) is not type(reference):
         raise invalid("model and reference", "be of one kind", got, "fit both as TableModel")
     names, others = model.described_columns(None), reference.described_columns(None)
@@ -99,13 +97,6 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
     if not is_same:
         expected = "be over the same columns, and a GPOD's in the same order"
         raise invalid("model and reference", expected, got, "fit both on the same columns")
-
-
-def _with_columns(model: Model) -> str:
-    """Name a model in a message: its kind, and the columns it was fitted on."""
-    names = model.described_columns(None)
-    columns = f"{len(model.columns_)} columns" if names is None else quoted(names)
-    return f"a {type(model).__name__} of {columns}"
 
 
 def _columns_of(model: Model, X: Any) -> Indices:
@@ -127,11 +118,3 @@ def _kept_rows(reference: Model) -> tuple[Any, Array]:
         raise invalid("X", expected, None, "pass rows to compare labels on")
     rows = rows if issparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
     return rows, affinity.multiplicity_
-
-
-def renumbered(model: Model, aligned: Model) -> dict[int, int]:
-    """Return for each cluster number of a model its number in an aligned copy of it."""
-    before, after = model.gpod, aligned.gpod
-    same = before.fitted_cut_.columns_in(after.fitted_cut_)  # in the order of the numbers
-    numbers = after.cluster_numbers_[same]
-    return dict(zip(before.cluster_numbers_.tolist(), numbers.tolist(), strict=True))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -23,9 +22,8 @@ from scipy.stats import chi2, hypergeom, mannwhitneyu
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices, are_counts
-from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
-from eigencut._utils.running import row_blocks, warn_user, without_progress
-from eigencut._utils.validation import needed
+from eigencut._utils.json_ready import JsonReady, Printed
+from eigencut._utils.running import row_blocks, threads, warn_user, without_progress
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
@@ -33,45 +31,30 @@ from eigencut.extension.labelling import Mask, is_outlier
 from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
-from eigencut.io.table import place_of
-from eigencut.neighbors.metrics import FARTHEST, METRICS
-from eigencut.updating.update import rows_in_common, what_is_kept
+from eigencut.io.table import Table, place_of
+from eigencut.neighbors.metrics import FARTHEST, METRICS, nearest_rows
+from eigencut.updating.update import refuse_nothing, rows_in_common, what_is_kept
 
 
 @dataclass(frozen=True)
 class DriftPolicy:
-    """The numbers that decide whether rows have drifted; a comment says what each governs."""
+    """The numbers that decide whether rows have drifted."""
 
-    # Rows have drifted if chance alone would do this with a smaller probability.
-    doubt: float = 0.01
-    # This share of the rows that a model keeps is left out to compare with,
-    held_share: float = 0.2
-    # and at most this many rows.
-    most_held: int = 5000
-    # With fewer rows for each landmark p-values are too small, and there is no verdict.
-    rows_per_landmark: int = 20
-    # Where fewer rows of a cluster are expected, counts are drawn instead of using chi-squared.
-    small_count: float = 5.0
-    # This many counts are drawn then.
-    draws: int = 9999
-    # Old and new rows are exchanged at random this many times to compare cut values.
-    exchanges: int = 999
-    # A new cluster is looked for among at most this many rows.
-    looked_at: int = 10_000
-    # Rows are linked within the distance that others have to this many neighbours,
-    n_neighbors: int = 4
-    # at this quantile.
-    usual_quantile: float = 0.9
-    # A new cluster has at least this many rows,
-    least_rows: int = 10
-    # and at least this share of the new rows of an average cluster.
-    least_share: float = 1 / 16
-    # Columns are compared on at most this many old and as many new rows.
-    compared_rows: int = 20_000
-    # At most this many columns, words of a column, and rows without support are shown.
-    most_shown: int = 5
-    # A value is unusual in a cluster if this share of its rows, or less, lies as far on its side.
-    unusual_share: float = 0.05
+    doubt: float = 0.01  # rows have drifted if chance would do this with a smaller probability
+    held_share: float = 0.2  # of the rows that a model keeps, left out to compare with,
+    most_held: int = 5000  # and at most this many
+    rows_per_landmark: int = 20  # with fewer p-values are too small, and there is no verdict
+    small_count: float = 5.0  # below, counts are drawn instead of using chi-squared
+    draws: int = 9999  # of such counts
+    exchanges: int = 999  # of old and new rows, to compare cut values
+    looked_at: int = 10_000  # rows, at most, among which a new cluster is looked for
+    n_neighbors: int = 4  # Rows are linked within the distance that others have to so many
+    usual_quantile: float = 0.9  # neighbours, at this quantile.
+    least_rows: int = 10  # of a new cluster,
+    least_share: float = 1 / 16  # and of the new rows of an average cluster
+    compared_rows: int = 20_000  # old ones, and new ones, by which columns are compared
+    most_shown: int = 5  # columns, words of a column, and rows without support
+    unusual_share: float = 0.05  # of a cluster's rows that lie as far out as an unusual value
 
 
 POLICY = DriftPolicy()
@@ -232,11 +215,10 @@ class ColumnChange(JsonReady):
     ----------
     column : str
     effect : float
-        For numbers and dates ``P(x > y) - P(x < y)`` of a new row x and an old row y. For words
-        half the sum of the differences of their shares, from 0 to 1.
+        ``P(x > y) - P(x < y)`` of a new row x and an old row y; of words half the sum of the
+        differences of their shares.
     p_value : float
-        How often chance alone would make as large a difference, adjusted for the number of columns
-        (Holm).
+        Adjusted for the number of columns (Holm).
     before, now : float, str or None
         The medians; None for words.
     new_words : dict of str to float
@@ -267,19 +249,13 @@ class Outlier(JsonReady):
 
     Attributes
     ----------
-    row : int
-        Its position among the rows, from 0.
-    place : str
-        The same in words: its line of a file, its label in the index of a frame, or its position.
-    cluster : int
-        The cluster that it is nearest to.
-    support : float
-        Its similarity to the training rows, as ``score_samples`` gives it.
-    values : dict of str to float, str or None
-        Its unusual values by column, the most unusual first.
-    usual : dict of str to tuple or float
-        For each of these columns, the range that holds nine tenths of the cluster's values; for a
-        word the share of the cluster's rows that have it.
+    row, place : int and str
+        Its position among the rows, from 0; and in words, as a line of a file or a label.
+    cluster, support : int and float
+        The cluster that it is nearest to, and its ``score_samples``.
+    values, usual : dict
+        Its unusual values by column, the most unusual first; and the range that holds nine tenths
+        of the cluster's values, or of a word the share of the cluster's rows that have it.
     """
 
     row: int
@@ -289,18 +265,15 @@ class Outlier(JsonReady):
     values: dict[str, float | str | None] = field(default_factory=dict)
     usual: dict[str, tuple[Any, Any] | float] = field(default_factory=dict)
 
-    def _reasons(self) -> Iterator[tuple[str, str, str]]:
-        """Give each unusual column, its value, and what is usual."""
+    def __str__(self) -> str:
+        parts = []
         for name, value in self.values.items():
             usual = self.usual[name]
             if isinstance(usual, tuple):
                 text = f"usually {' to '.join(map(value_in_words, usual))}"
             else:
                 text = f"{usual:.1%} of the cluster" if usual else "never in the cluster"
-            yield short(name), value_in_words(value), text
-
-    def __str__(self) -> str:
-        parts = [f"{name} {value} ({usual})" for name, value, usual in self._reasons()]
+            parts.append(f"{short(name)} {value_in_words(value)} ({text})")
         listed = ", ".join(parts) or "no single column is unusual"
         return f"{short(self.place)}, nearest to cluster {self.cluster}: {listed}"
 
@@ -311,10 +284,8 @@ class Outliers(Printed, JsonReady):
 
     Attributes
     ----------
-    n_rows : int
-        Rows that were looked at.
-    n_outliers : int
-        Outliers among them.
+    n_rows, n_outliers : int
+        Rows that were looked at, and outliers among them.
     rows : tuple of Outlier
         The least similar first, at most 10 000.
     """
@@ -323,41 +294,13 @@ class Outliers(Printed, JsonReady):
     n_outliers: int
     rows: tuple[Outlier, ...]
 
-    @property
-    def _title(self) -> str:
-        return f"{self.n_outliers} of {self.n_rows} rows are unlike the training rows"
-
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame, a row for each outlier and unusual value."""
-        rows = [
-            {
-                "row": one.row,
-                "place": one.place,
-                "cluster": one.cluster,
-                "support": one.support,
-                "column": name,
-                "value": None if name is None else one.values[name],
-                "usual": None if name is None else one.usual[name],
-            }
-            for one in self.rows
-            for name in (one.values or (None,))
-        ]
-        return needed("pandas", "pandas").DataFrame(rows)
-
     def __str__(self) -> str:
         most = 4 * POLICY.most_shown
-        lines = [self._title, *(f"  {one}" for one in self.rows[:most])]
+        title = f"{self.n_outliers} of {self.n_rows} rows are unlike the training rows"
+        lines = [title, *(f"  {one}" for one in self.rows[:most])]
         if self.n_outliers > most:
             lines.append(f"  and {self.n_outliers - most} more")
         return "\n".join(lines)
-
-    def _html_tables(self) -> Iterator[HtmlTable]:
-        rows = [
-            (short(one.place), one.cluster, *reason)
-            for one in self.rows[: 4 * POLICY.most_shown]
-            for reason in (*one._reasons(),) or (("", "", "no single column is unusual"),)
-        ]
-        yield self._title, ("row", "nearest cluster", "column", "value", "in the cluster"), rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -366,10 +309,8 @@ class Drift(Printed, JsonReady):
 
     Attributes
     ----------
-    n_rows : int
-        New rows.
-    n_compared : float
-        Rows that they were compared with.
+    n_rows, n_compared : int and float
+        New rows, and rows that they were compared with.
     without_support : Change
         Shares of rows without support; its p-value is of more of them than before.
     cut_value : Change
@@ -378,8 +319,7 @@ class Drift(Printed, JsonReady):
     shares : dict of int to tuple of float
         The share of each cluster, before and now, by its number.
     p_shares : float
-        Of all shares together. As the other p-values it is that of a refit on four fifths of the
-        rows, which has seen neither the other fifth nor the new rows.
+        Of all shares together.
     new_cluster : NewCluster or None
         If one stands out.
     p_values_hold : bool
@@ -412,10 +352,7 @@ class Drift(Printed, JsonReady):
 
     @property
     def has_drifted(self) -> bool:
-        """Whether chance alone would do this less than once in a hundred times.
-
-        False where p-values do not hold.
-        """
+        """Whether chance alone would do this less than once in a hundred times."""
         return self.p_values_hold and self.p_value < POLICY.doubt
 
     @property
@@ -430,73 +367,37 @@ class Drift(Printed, JsonReady):
         more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
         return {**super().to_dict(), **more}
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame, a row for each measure, cluster and column.
-
-        Columns are ``measure``, its ``name``, ``before``, ``now``, ``effect`` and ``p_value``,
-        which is that of all shares together for clusters.
-        """
-        support, cut = self.without_support, self.cut_value
-        rows: list[tuple[Any, ...]] = [
-            ("without support", None, support.before, support.now, None, support.p_value),
-            ("cut value", None, cut.before, cut.now, None, cut.p_value),
-        ]
-        rows += [("share", k, *both, None, self.p_shares) for k, both in self.shares.items()]
-        rows += [("column", c.column, c.before, c.now, c.effect, c.p_value) for c in self.columns]
-        head = ["measure", "name", "before", "now", "effect", "p_value"]
-        return needed("pandas", "pandas").DataFrame(rows, columns=head)
-
-    @property
-    def _title(self) -> str:
+    def __str__(self) -> str:
+        support, cut, new = self.without_support, self.cut_value, self.new_cluster
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
         compared = f"{rows}, compared with {self.n_compared:.0f} training rows"
-        return f"{self.verdict} (p = {self.p_value:.2g}): {compared}"
-
-    def _measures(self) -> Iterator[tuple[str, str, str, str]]:
-        """Give what was measured, now and before, and its p-value."""
-        support, cut = self.without_support, self.cut_value
-        p_value = f"{support.p_value:.2g}"
-        yield "unlike training", f"{support.now:.2%}", f"{support.before:.2%}", p_value
-        yield "cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", f"{cut.p_value:.2g}"
-        for place, (number, (before, now)) in enumerate(self.shares.items()):
-            p_value = f"{self.p_shares:.2g} (all shares)" if place == 0 else ""
-            yield f"cluster {number}", f"{now:.2%}", f"{before:.2%}", p_value
-
-    def _findings(self) -> Iterator[tuple[str, str]]:
-        """Give a label and a text for each thing that stands out, or was not looked at."""
-        new = self.new_cluster
-        yield "new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}"
+        lines = [f"{self.verdict} (p = {self.p_value:.2g}): {compared}"]
+        measures = [
+            ("unlike training", f"{support.now:.2%}", f"{support.before:.2%}", support.p_value),
+            ("cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", cut.p_value),
+        ]
+        for name, now, before, p in measures:
+            lines.append(f"  {name:<16} {now:>8}  before {before:>8}  p = {p:.2g}")
+        p_shares = f"  p = {self.p_shares:.2g} (all shares)"
+        for number, (before_share, share) in self.shares.items():
+            name = f"cluster {number}"
+            lines.append(f"  {name:<16} {share:>8.2%}  before {before_share:>8.2%}{p_shares}")
+            p_shares = ""
+        found = [("new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}")]
         changed = [one for one in self.columns if one.p_value < POLICY.doubt]
-        for one in changed[: POLICY.most_shown]:
-            yield "column", str(one)
+        found += [("column", str(one)) for one in changed[: POLICY.most_shown]]
         if len(changed) > POLICY.most_shown:
-            yield "", f"and {len(changed) - POLICY.most_shown} more columns have changed"
+            found.append(("", f"and {len(changed) - POLICY.most_shown} more columns have changed"))
         if not self.columns:
             why = "the model keeps no training rows (landmarks), or sparse or weighted ones"
-            yield "columns", f"not compared, since {why}"
-        for row in self.outside:
-            if row.values or self.has_drifted:
-                yield "least similar", str(row)
-
-    def __str__(self) -> str:
-        lines = [self._title]
-        for name, now, before, p_value in self._measures():
-            p_value = f"  p = {p_value}" if p_value else ""
-            lines.append(f"  {name:<16} {now:>8}  before {before:>8}{p_value}")
-        lines += [f"  {label:<16} {text}" for label, text in self._findings()]
-        return "\n".join(lines)
-
-    def _html_tables(self) -> Iterator[HtmlTable]:
-        yield self._title, ("", "now", "before", "p"), self._measures()
-        yield "", (), self._findings()
+            found.append(("columns", f"not compared, since {why}"))
+        seen = [row for row in self.outside if row.values or self.has_drifted]
+        found += [("least similar", str(row)) for row in seen]
+        return "\n".join([*lines, *(f"  {label:<16} {text}" for label, text in found)])
 
 
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
-    """Return the largest group of rows without support, if it is large enough for a cluster.
-
-    Rows are linked that are no farther apart than rows with support are from their fourth
-    neighbour among the new rows (nine tenths of them).
-    """
+    """Return the largest group of rows without support, if it is large enough for a cluster."""
     from sklearn.neighbors import NearestNeighbors
 
     some = np.arange(0, X.shape[0], -(-X.shape[0] // POLICY.looked_at))
@@ -558,11 +459,30 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     )
 
 
-def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) -> Drift:
-    """Add which columns of X have changed, and what is odd about rows without support.
+def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
+    """Return how rows differ from those that a model has seen; see ``Model.drift``."""
+    refuse_nothing(X.values if isinstance(X, Table) else X, "compare")
+    rows, complete = model.complete_rows(X)
+    with threads(model.gpod.n_jobs), model.naming_rows(X, rows, complete):
+        drift = drift_of(model.gpod, rows, random_state)
+        drift = with_columns(drift, model, X, rows, complete)
+    new, places = drift.new_cluster, np.flatnonzero(complete)
+    if new is None:
+        return drift
+    assert new.centre is not None
+    if len(new.centre) == len(model.columns_):
+        new = replace(new, centre=model.in_units(new.centre))
+    else:  # words are points of several coordinates
+        middle = nearest_rows(np.array([new.centre]), rows[new.rows])[0]
+        row = int(places[new.rows[middle]])
+        given = model.as_columns(rows, X)
+        cells = {column.name: column.plain(column.values[row]) for column in given}
+        new = replace(new, centre=None, cells=cells)
+    return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
 
-    ``rows`` are those of X that are complete, as the model has prepared them.
-    """
+
+def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) -> Drift:
+    """Add which columns of X have changed, and what is odd about rows without support."""
     places, old = np.flatnonzero(complete), kept_rows(model.gpod)
     outside = explained_outliers(model, X, rows, places, POLICY.most_shown)[1]
     columns = () if old is None else column_changes(model, old, X, rows, places)
@@ -572,10 +492,7 @@ def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) ->
 def column_changes(
     model: Any, old: Any, X: Any, rows: Any, places: Indices
 ) -> tuple[ColumnChange, ...]:
-    """Return how each column differs between old prepared rows and some rows of X.
-
-    ``rows`` are these rows of X, as the model has prepared them, and ``places`` their positions.
-    """
+    """Return how each column differs between old prepared rows and some rows of X."""
     if issparse(rows):
         return ()
     given = [column[places] for column in model.as_columns(rows, X)]
@@ -656,12 +573,7 @@ def explained_outliers(
 def _odd_values(
     old: list[Column], labels: Indices, new: list[Column], clusters: Indices
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the unusual values of each new row, and what is usual in its cluster.
-
-    A number is unusual beyond nine tenths of the cluster's numbers, a word if less than a twentieth
-    has it. Columns that are ten times less unusual than the most unusual one are left out, unless
-    no row of the fit has the word.
-    """
+    """Return the unusual values of each new row, and what is usual in its cluster."""
     scores = np.zeros((len(clusters), len(old)))
     is_unseen = np.zeros(scores.shape, dtype=bool)
     usual: dict[tuple[int, int], Any] = {}
@@ -704,10 +616,7 @@ def _odd_values(
 
 
 def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, Array]:
-    """Return how many rows have no support, the positions of the least similar, their support.
-
-    Rows without any edge are equally dissimilar; those that are farther away come first.
-    """
+    """Return how many rows have no support, the positions of the least similar, their support."""
     fitted, affinity = model.fitted_cut_, model.affinity_
     support = fitted.scores_and_support(X)[1]
     every = np.flatnonzero(is_outlier(support, fitted.least_support))
@@ -812,11 +721,7 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
 
 
 def _p_by_bound(before: FactTotals, new: ClusterFacts, of: Mask, difference: float) -> float:
-    """Bernstein's bound on how often cut values differ as much, where there are no old rows.
-
-    Few rows carry a cut between clear clusters, so new rows do not show the variance. But a row
-    has no more weight than mass, so its variance is at most its mean times the largest.
-    """
+    """Bernstein's bound on how often cut values differ as much, where there are no old rows."""
     now = new.totals
     if not of.any() or difference == 0:
         return 1.0

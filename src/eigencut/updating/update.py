@@ -102,10 +102,7 @@ def match_clusters(in_common: Array, sizes_after: Array) -> Indices:
 def continued(
     numbers: ClusterNumbers, matched: Indices, sizes: Array
 ) -> tuple[Indices, ClusterNumbers]:
-    """Return the order in which columns of later clusters have ascending numbers, and these.
-
-    New clusters get numbers that were never given, the largest first.
-    """
+    """Return the order in which columns of later clusters have ascending numbers, and these."""
     is_new = matched == NEW
     given = np.where(is_new, 0, numbers.numbers[matched])
     by_size = np.argsort(-sizes[is_new], kind="stable")
@@ -128,14 +125,6 @@ class Updated(JsonReady):
         Rows that the model stands for now.
     n_new_landmarks : int
         Landmarks that were placed for rows that none represented; 0 without landmarks.
-
-    Examples
-    --------
-    >>> print(Updated((0, 2), (3,), (1,), {0: 60.0, 2: 41.0, 3: 12.0}, 113.0))
-    113 rows, 3 clusters
-      kept     0 (60 rows), 2 (41 rows)
-      new      3 (12 rows)
-      retired  1
     """
 
     kept: tuple[int, ...]
