@@ -31,7 +31,7 @@ def namer(cluster):
 @pytest.fixture(params=KINDS)
 def model(request):
     found = KINDS[request.param]().fit(X)
-    return found.set_names({one.cluster: namer(one) for one in found.describe(X).clusters})
+    return found.set_names(found.describe(X).name(namer))
 
 
 def names_of(model, rows=X):
@@ -111,3 +111,8 @@ def test_wrong_names_are_refused(names, said):
     with pytest.raises(ValueError, match=said):
         model.set_names(names)
     assert model.names_of_clusters() == {1: "east"}
+
+
+def test_what_is_no_namer_is_refused():
+    with pytest.raises(ValueError, match=r"namer must be a function of a cluster\. Got 'a'"):
+        KINDS["gpod"]().fit(X).describe(X).name("a")

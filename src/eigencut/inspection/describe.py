@@ -759,6 +759,24 @@ class Description(Printed, JsonReady):
     clusters: tuple[ClusterDescription, ...]
     notes: tuple[str, ...] = ()  # what was left out or looked at in part
 
+    def name(self, namer: Callable[[ClusterDescription], str]) -> dict[int, str]:
+        """Return a name for each cluster, by number; ``model.set_names`` takes them.
+
+        Parameters
+        ----------
+        namer : callable
+            Takes the description of a cluster, and returns its name. ``str(cluster)`` is a text for
+            people and language models.
+
+        Returns
+        -------
+        dict of int to str
+        """
+        if not callable(namer):
+            remedy = "pass e.g. lambda cluster: str(cluster.rule)"
+            raise invalid("namer", "be a function of a cluster", repr(namer)[:60], remedy)
+        return {one.cluster: namer(one) for one in self.clusters}
+
     def to_frame(self) -> Any:
         """Return the numbers as a pandas DataFrame, a row for each cluster and contrast.
 
