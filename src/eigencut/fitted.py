@@ -119,10 +119,6 @@ class FittedCut(ABC):
         """The same clusters in another order."""
 
     @abstractmethod
-    def columns_in(self, reordered: FittedCut) -> Indices:
-        """The column that each cluster has in the same cut in another order."""
-
-    @abstractmethod
     def _scored(self, X: Array) -> tuple[Any, Array]:
         """The score of each row for each cluster, perhaps sparse, and the support of the row."""
 
@@ -340,11 +336,6 @@ class FittedRelaxedCut(FittedCut):
         partition = replace(kept, labels=labels, rotation=rotation)
         return replace(self, partition=partition, rotation=self.rotation[:, columns])
 
-    def columns_in(self, reordered: FittedCut) -> Indices:
-        # A column is found by its vector.
-        same: Indices = np.argmax(self.rotation.T @ reordered.rotation, axis=1)
-        return same
-
     def embedding(self, X: Array, dtype: Any = np.float64) -> NDArray[Any]:
         """``u_k(x)`` for each row x of X, in double or in single precision."""
         if np.dtype(dtype) == np.float32:
@@ -521,14 +512,6 @@ class FittedDiscreteCut(FittedCut):
             votes=None if self.votes is None else self.votes[:, columns],
             prices=None if self.prices is None else self.prices[columns],
         )
-
-    def columns_in(self, reordered: FittedCut) -> Indices:
-        from scipy.optimize import linear_sum_assignment
-
-        together = np.zeros((self.n_clusters, self.n_clusters))
-        np.add.at(together, (self.voters, reordered.voters), 1.0)
-        same: Indices = linear_sum_assignment(together, maximize=True)[1]
-        return same
 
     @property
     def directions(self) -> Array:

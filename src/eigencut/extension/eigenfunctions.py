@@ -129,7 +129,6 @@ class Eigenfunctions:
     degrees: Array  # of the training vertices
 
     form: ClassVar[str] = "consistent"
-    extends_eigenvectors: ClassVar[bool] = True  # whether they are given back at training rows
 
     @property
     def base(self) -> Eigenfunctions:
@@ -310,7 +309,6 @@ class Algorithm1(Eigenfunctions):
     """
 
     form: ClassVar[str] = "algorithm1"
-    extends_eigenvectors: ClassVar[bool] = False
 
     def _from_product(self, product: Product, X: Array) -> Array:
         # Rows whose weights all underflow keep their direction; their length would be zero.
