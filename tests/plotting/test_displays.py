@@ -32,6 +32,7 @@ OF_MODEL = {
     "SimilarityDisplay": lambda d, m, X, Y: d.from_estimator(m, X),
     "DriftDisplay": lambda d, m, X, Y: d.from_estimator(m, Y),
     "HierarchyDisplay": lambda d, m, X, Y: d.from_estimator(m),
+    "SplitDisplay": lambda d, m, X, Y: d.from_estimator(m),
 }
 
 
@@ -291,10 +292,10 @@ def test_displays_that_are_not_there_are_named():
         plotting.PieDisplay  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["SpectrumDisplay", "HierarchyDisplay"])
+@pytest.mark.parametrize("name", ["SplitDisplay", "HierarchyDisplay"])
 def test_what_are_no_axes_is_refused(name):
     K, X = DATA["blobs"]()
-    model = GPOD(K, solver="relaxed").fit(X)
+    model = GPOD(K).fit(X)
     figure, both = pyplot.subplots(1, 2)
     for wrong, got in ((5, "5"), (figure, "Figure"), (both, "ndarray"), (pyplot.Axes, "<class")):
         with pytest.raises(ValueError, match=f"ax must be one Axes of matplotlib. Got {got}.*pass"):
