@@ -65,7 +65,7 @@ def test_regions_are_the_predictions_of_their_cells(scaled):
 
 
 def test_principal_components_are_those_of_scikit_learn():
-    found = project(GPOD(3).fit(X), X)
+    found = project(GPOD(3).fit(X), X, "pca")
     reference = PCA(2).fit(X)
     assert_allclose(np.abs(found.apply(X)), np.abs(reference.transform(X)), atol=1e-10)
     for label, share in zip(found.axis_labels, reference.explained_variance_ratio_, strict=True):

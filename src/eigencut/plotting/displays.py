@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import threads
-from eigencut._utils.validation import needed
+from eigencut._utils.validation import needed, real_array
 from eigencut.auto.spectrum import Spectrum
 from eigencut.discretization import normalize_rows
 from eigencut.exceptions import invalid
@@ -108,23 +108,36 @@ def prepared_rows(
 class Projection(NamedTuple):
     """How prepared rows become points of the plane."""
 
-    kind: str  # "columns", "eigenfunctions" or "pca"
+    kind: str  # "columns", "eigenfunctions", "pca" or "given"
     axis_labels: tuple[str, str]  # names of columns are as users wrote them
     apply: Callable[[Any], Array]
 
 
-def project(model: Model, rows: Any) -> Projection:
+def project(model: Model, rows: Any, how: str = "auto") -> Projection:
     """Return how prepared rows become points: columns, principal components, eigenfunctions."""
-    gpod, is_dense = model.gpod, not issparse(rows)
-    if is_dense and model.is_plane:
+    gpod, K, is_dense = model.gpod, model.gpod.n_clusters_, not issparse(rows)
+    is_plane = is_dense and model.is_plane
+    has_pca = is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1
+    if how == "auto":
+        how = "columns" if is_plane else "pca" if has_pca else "eigenfunctions"
+    of_pca = "affinities" if gpod.affinity_.pairwise else "sparse rows, or of one column"
+    needs = {
+        "columns": (is_plane, "rows of two numbers", f"{len(model.columns_)} columns"),
+        "pca": (has_pca, "rows of two numbers or more", of_pca),
+        "eigenfunctions": (K > 1, "a model of two clusters at least", f"one of {K}"),
+    }
+    if how not in needs:
+        expected = "be 'auto', 'columns', 'eigenfunctions', 'pca', or points of shape (n_rows, 2)"
+        raise invalid("projection", expected, repr(how), "leave it out for 'auto'")
+    is_there, expected, got = needs[how]
+    if not is_there:
+        remedy = "pass points of your own"
+        raise invalid(f"projection={how!r}", f"have {expected}", got, remedy)
+    if how == "columns":
         first, second = model.columns_
-        return Projection("columns", (first, second), model.in_units)
-    if is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1:
+        return Projection(how, (first, second), model.in_units)
+    if how == "pca":
         return _principal_components(np.asarray(rows, dtype=np.float64))
-    if gpod.n_clusters_ < 2:
-        expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
-        remedy = "draw SupportDisplay of it instead"
-        raise invalid("A picture of sparse rows, affinities or one column", expected, got, remedy)
     # Eigenfunctions of zero tell no more than connected components apart.
     values = getattr(gpod, "eigenvalues_", np.ones(2))
     start = max(min(int((values <= 1e-10).sum()), len(values) - 2), 0)
@@ -132,9 +145,7 @@ def project(model: Model, rows: Any) -> Projection:
     first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
     if not hasattr(gpod, "eigenvalues_"):
         first, second = (f"share of cluster {place} (unit rows)" for place in both)
-    return Projection(
-        "eigenfunctions", (first, second), lambda some: unit_rows(model, some)[:, both]
-    )
+    return Projection(how, (first, second), lambda some: unit_rows(model, some)[:, both])
 
 
 def unit_rows(model: Model, rows: Any) -> Array:
@@ -158,6 +169,22 @@ def _principal_components(values: Array) -> Projection:
         (first, second),
         lambda some: (np.asarray(some, dtype=np.float64) / largest - mean) @ chosen * largest,
     )
+
+
+def given_points(points: Any, n_rows: int) -> Array:
+    """Return points that a user has for rows, checked."""
+    given = real_array("projection", points)
+    if given.shape != (n_rows, 2):
+        expected = f"be points of shape ({n_rows}, 2), one for each row"
+        remedy = "pass two numbers for each row"
+        raise invalid("projection", expected, f"shape {given.shape}", remedy)
+    is_bad = ~np.isfinite(given).all(axis=1)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        got = f"{given[row, 0]} and {given[row, 1]} in row {row}"
+        expected = "be finite real numbers, two for each row"
+        raise invalid("projection", expected, got, "correct it, or leave such rows out")
+    return given
 
 
 @dataclass(frozen=True)
@@ -346,10 +373,8 @@ class ClusterDisplay(Display):
         Drawn with another marker.
     numbers : array of shape (K,)
         Of the clusters.
-    kind : {"columns", "eigenfunctions", "pca"}
-        How rows became points: those of two numbers are points. Others are shown by principal
-        components; affinities and sparse rows by eigenfunctions, or shares of clusters where the
-        cut is a discrete one.
+    kind : {"columns", "eigenfunctions", "pca", "given"}
+        How rows became points.
     axis_labels : tuple of str
     regions : Regions or None
         For rows of two numbers.
@@ -374,7 +399,7 @@ class ClusterDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, *, X_new: Any = None, ax: Any = None
+        cls, model: Any, X: Any, *, X_new: Any = None, projection: Any = "auto", ax: Any = None
     ) -> ClusterDisplay:
         """Ask a fitted model about rows, and draw them.
 
@@ -385,9 +410,23 @@ class ClusterDisplay(Display):
             Rows as ``model.predict`` takes them.
         X_new : array-like of shape (m, n_features), optional
             Other rows, drawn with another marker.
+        projection : {"auto", "columns", "eigenfunctions", "pca"} or array of shape (n_samples, 2)
+            How rows become points; said on the axes. Rows of two numbers are points. Of others
+            "auto" takes principal components; of affinities and sparse rows, eigenfunctions, or
+            shares of clusters where the cut is a discrete one. An array has no place for X_new.
         """
+        is_given = not isinstance(projection, str)
+        if is_given and X_new is not None:
+            remedy = "draw the rows of both as X, with the points of both"
+            raise invalid("X_new", "be left out where projection is an array", "both", remedy)
         with prepared_rows(model, X) as taken:
-            how = project(model, taken.some)
+            if is_given:
+                points = given_points(projection, len(taken.complete))
+                points = points[taken.complete][taken.shown.rows]
+                axes = ("given coordinate 1", "given coordinate 2")
+                how = Projection("given", axes, lambda _: points)
+            else:
+                how = project(model, taken.some, projection)
             rows = PlottedRows.compute(model, taken, how.apply(taken.some))
             support = model.gpod.fitted_cut_.support(taken.some)
         new_rows = None
