@@ -3,7 +3,7 @@ Several levels of one fit
 =========================
 
 Ten clusters of digits, and groups of them: coarser levels are made of whole clusters by the cut
-itself. ``HierarchyDisplay`` draws how groups split.
+itself. ``SplitDisplay`` draws how groups split; it draws any labellings of the same rows.
 """
 
 import matplotlib.pyplot as plt
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from eigencut import GPOD
-from eigencut.plotting import HierarchyDisplay
+from eigencut.plotting import SplitDisplay
 
 X, digit = load_digits(return_X_y=True)
 model = GPOD(10).fit(X)
@@ -20,7 +20,7 @@ for number in range(10):  # called by the digit that most of its rows are
     name = f"mostly {np.bincount(digit[model.labels_ == number]).argmax()}"
     names[number] = name if name not in names.values() else f"{name}, too"
 model.set_names(names)
-HierarchyDisplay.from_estimator(model)
+SplitDisplay.from_estimator(model)
 plt.show()
 
 # %%
@@ -28,3 +28,10 @@ plt.show()
 
 levels = model.predict_levels(X[:8], (10, 4, 2))
 print(levels)
+
+# %%
+# Fits with two to six clusters are not nested: bands cross where rows change company.
+
+labellings = [GPOD(k).fit_predict(X) for k in range(2, 7)]
+SplitDisplay.from_labels(labellings)
+plt.show()

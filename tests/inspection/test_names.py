@@ -77,6 +77,7 @@ def test_names_appear_where_clusters_do(model, tmp_path, capsys):
         plotting.ClusterDisplay.from_estimator(model, X),
         plotting.MarginDisplay.from_estimator(model, X),
         plotting.HierarchyDisplay.from_estimator(model),
+        plotting.SplitDisplay.from_estimator(model),
         plotting.DriftDisplay.from_estimator(model, X),
         plotting.CutValueDisplay.from_estimator(model, X),
         plotting.EmbeddingDisplay.from_estimator(model, X),

@@ -32,6 +32,7 @@ OF_MODEL = {
     "SimilarityDisplay": lambda d, m, X, Y: d.from_estimator(m, X),
     "DriftDisplay": lambda d, m, X, Y: d.from_estimator(m, Y),
     "HierarchyDisplay": lambda d, m, X, Y: d.from_estimator(m),
+    "SplitDisplay": lambda d, m, X, Y: d.from_estimator(m),
 }
 
 
@@ -163,6 +164,13 @@ def test_models_of_tables_are_drawn_in_the_units_of_their_columns():
     assert display.ax_.get_xlabel() == r"price in \$ and \$"
     assert display.ax_.get_ylabel() == r"rate\nof ten"
     np.testing.assert_array_equal(display.rows.labels, np.delete(model.labels_, 3))
+    given = plotting.ClusterDisplay.from_estimator(model, frame, projection=X[:, ::-1])
+    np.testing.assert_array_equal(given.rows.points, np.delete(X[:, ::-1], 3, axis=0))
+    for how in ("pca", "eigenfunctions"):
+        both = dict(X_new=frame[:9], projection=how)
+        found = plotting.ClusterDisplay.from_estimator(model, frame, **both)
+        assert found.kind == how and found.regions is None
+        check_display(found)
     for name in OF_MODEL.keys() - {"ClusterDisplay"}:
         check_display(OF_MODEL[name](getattr(plotting, name), model, frame, frame[:50]))
 
@@ -220,6 +228,13 @@ def test_precomputed_affinities(sparse):
     np.fill_diagonal(expected, np.nan)
     np.testing.assert_array_equal(similarity.similarities, expected)
     check_display(plotting.SpectrumDisplay.from_estimator(model, W))
+    given = plotting.ClusterDisplay.from_estimator(model, W, projection=X)
+    assert given.kind == "given" and given.regions is None
+    check_display(given)
+    np.testing.assert_array_equal(given.rows.points, X)
+    for name, got in (("pca", "affinities"), ("columns", "120 columns")):
+        with pytest.raises(ValueError, match=f"projection='{name}' must have rows.*Got {got}; pas"):
+            plotting.ClusterDisplay.from_estimator(model, W, projection=name)
     with pytest.raises(ValueError, match="square matrix of affinities"):
         plotting.SimilarityDisplay.from_estimator(model, W[:20])
 
@@ -232,6 +247,8 @@ def test_sparse_rows():
     X[:75, :5] = 1.0
     model = GPOD(2, affinity="neighbors").fit(X)
     check_display(plotting.ClusterDisplay.from_estimator(model, X))
+    with pytest.raises(ValueError, match="sparse rows"):
+        plotting.ClusterDisplay.from_estimator(model, X, projection="pca")
 
 
 def test_landmarks_keep_no_rows():
@@ -252,8 +269,9 @@ def test_one_cluster_and_rows_without_any():
         check_display(OF_MODEL[name](getattr(plotting, name), GPOD(1).fit(X), X, X[:40] + 0.01))
     with pytest.raises(ValueError, match=r"two clusters at least.*Got one of 1 cluster; draw"):
         plotting.EmbeddingDisplay.from_estimator(GPOD(1).fit(X), X)
-    with pytest.raises(ValueError, match=r"two clusters at least.*Got one of 1; draw Support"):
-        plotting.ClusterDisplay.from_estimator(GPOD(1).fit(X[:, :1]), X[:, :1])
+    for rows, how in ((X, "eigenfunctions"), (X[:, :1], "auto")):
+        with pytest.raises(ValueError, match=r"two clusters at least.*Got one of 1; pass points"):
+            plotting.ClusterDisplay.from_estimator(GPOD(1).fit(rows), rows, projection=how)
     marked = GPOD(2, outliers="label", outlier_quantile=0.2).fit(X)
     display = plotting.ClusterDisplay.from_estimator(marked, X, X_new=[[99.0, 99.0]])
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -286,15 +304,54 @@ def test_what_is_no_model_is_refused(name):
         OF_MODEL[name](getattr(plotting, name), "model", np.ones((5, 2)), np.ones((5, 2)))
 
 
+def test_projections_that_do_not_suit_are_refused():
+    K, X = DATA["blobs"]()
+    model, draw = GPOD(K).fit(X), plotting.ClusterDisplay.from_estimator
+    for wrong in ("umap", 3):
+        with pytest.raises(ValueError, match="projection must be"):
+            draw(model, X, projection=wrong)
+    with pytest.raises(ValueError, match=r"points of shape \(300, 2\).*Got shape \(5, 2\)"):
+        draw(model, X, projection=X[:5])
+    with pytest.raises(ValueError, match="X_new must be left out where projection is an array"):
+        draw(model, X, projection=X, X_new=X[:5])
+    with pytest.raises(ValueError, match="projection='columns' must have rows of two numbers"):
+        draw(GPOD(3).fit(np.hstack([X, X])), np.hstack([X, X]), projection="columns")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, None])
+def test_points_that_are_no_numbers(wrong):
+    K, X = DATA["blobs"]()
+    points = np.full(X.shape, 2.0, dtype=object)
+    points[3, 0] = points[7, 1] = wrong
+    got = f"projection must be finite real numbers.*Got {wrong or np.nan} and 2.0 in row 3"
+    with pytest.raises(ValueError, match=got):
+        plotting.ClusterDisplay.from_estimator(GPOD(K).fit(X), X, projection=points)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [
+        (np.full((300, 2), "no"), "a ndarray of something else"),
+        (np.full((300, 2), 1j), "a ndarray of something else"),
+        (None, "shape .*; pass two"),
+        ([[1.0], [1.0, 2.0]], "a list of something else"),
+    ],
+)
+def test_projections_that_are_no_points(wrong, got):
+    K, X = DATA["blobs"]()
+    with pytest.raises(ValueError, match=f"projection must .*Got {got}"):
+        plotting.ClusterDisplay.from_estimator(GPOD(K).fit(X), X, projection=wrong)
+
+
 def test_displays_that_are_not_there_are_named():
     with pytest.raises(AttributeError, match="no attribute 'PieDisplay'"):
         plotting.PieDisplay  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["SpectrumDisplay", "HierarchyDisplay"])
+@pytest.mark.parametrize("name", ["SplitDisplay", "HierarchyDisplay"])
 def test_what_are_no_axes_is_refused(name):
     K, X = DATA["blobs"]()
-    model = GPOD(K, solver="relaxed").fit(X)
+    model = GPOD(K).fit(X)
     figure, both = pyplot.subplots(1, 2)
     for wrong, got in ((5, "5"), (figure, "Figure"), (both, "ndarray"), (pyplot.Axes, "<class")):
         with pytest.raises(ValueError, match=f"ax must be one Axes of matplotlib. Got {got}.*pass"):

@@ -23,6 +23,7 @@ from eigencut.plotting import (  # noqa: E402
     EmbeddingDisplay,
     HierarchyDisplay,
     SpectrumDisplay,
+    SplitDisplay,
 )
 
 X = make_blobs(150, 4, centers=3, cluster_std=2.0, random_state=5)[0]
@@ -64,7 +65,7 @@ def test_regions_are_the_predictions_of_their_cells(scaled):
 
 
 def test_principal_components_are_those_of_scikit_learn():
-    found = project(GPOD(3).fit(X), X)
+    found = project(GPOD(3).fit(X), X, "pca")
     reference = PCA(2).fit(X)
     assert_allclose(np.abs(found.apply(X)), np.abs(reference.transform(X)), atol=1e-10)
     for label, share in zip(found.axis_labels, reference.explained_variance_ratio_, strict=True):
@@ -94,6 +95,52 @@ def test_groups_of_every_cut_are_together_in_the_tree(K, seed):
         assert (np.diff(groups) != 0).sum() == n_groups - 1
     assert_array_equal(found.forks[:, 0], np.arange(2, K + 1))
     assert (found.ends > found.forks[:, :1]).all()
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 4), st.integers(1, 30), st.integers(0, 1000))
+def test_bands_are_the_rows_that_labels_share(n_columns, n, seed):
+    rng = np.random.default_rng(seed)
+    columns, weight = rng.integers(-1, 5, (n_columns, n)), rng.uniform(1, 3, n)
+    found = SplitDisplay._of(list(columns), "clusters", weight).plot(_axes())
+    for j, (numbers, sizes) in enumerate(zip(found.numbers, found.sizes, strict=True)):
+        assert sorted(numbers) == np.unique(columns[j]).tolist()
+        assert_allclose(sizes, [weight[columns[j] == number].sum() for number in numbers])
+    for j, flow in enumerate(found.flows):
+        assert_allclose(flow.sum(axis=1), found.sizes[j])
+        assert_allclose(flow.sum(axis=0), found.sizes[j + 1])
+        a, b = found.numbers[j][0], found.numbers[j + 1][-1]
+        both = (columns[j] == a) & (columns[j + 1] == b)
+        assert_allclose(flow[0, -1], weight[both].sum())
+    order = rng.permutation(n)
+    moved = SplitDisplay._of(list(columns[:, order]), "clusters", weight[order])
+    for ours, theirs in zip(found.numbers, moved.numbers, strict=True):
+        assert_array_equal(ours, theirs)
+
+
+def test_levels_of_a_model_do_not_cross():
+    places = 6.0 * np.array([(i, j) for i in range(4) for j in range(3)])
+    rows = make_blobs(360, centers=places, random_state=0)[0]
+    model = GPOD(12).fit(rows)
+    found = SplitDisplay.from_estimator(model)
+    assert [len(numbers) for numbers in found.numbers] == [2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
+    for flow in found.flows:  # each group has one parent, and parts lie side by side
+        assert ((flow > 0).sum(axis=0) == 1).all()
+        assert (np.diff(flow.argmax(axis=0)) >= 0).all()
+    assert_array_equal(np.sort(found.sizes[-1]), np.sort(model.hierarchy().sizes))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (dict(labels_list=[]), "labels_list must be lists of integers"),
+        (dict(labels_list=[[0, 1], [0]]), "labels_list must be lists of integers"),
+        (dict(labels_list=[[0.5, 1.0]]), "Got float64 of shape"),
+    ],
+)
+def test_labels_that_cannot_be_drawn_are_refused(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        SplitDisplay.from_labels(**wrong)
 
 
 def _axes(kept=[]):  # noqa: B006

@@ -154,7 +154,9 @@ def test_data_quality_bars_and_changes_are_those_of_the_table(affinity):
     assert "New rows differ from those of the fit in cost." in said
     assert len(found.outliers) <= 5 and found.data == "a.csv"
     text = str(found)
-    assert "New rows differ from those" in text and "a.csv" in text and found.date in text
+    assert "Columns of new rows" in text and "a.csv" in text and found.date in text
+    assert all(str(one)[:40] in text for one in (*found.changes, *found.outliers))
+    assert "  - size: " in text and "missing, " in text
 
 
 def test_quality_counts_rows_that_are_left_out():

@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    normalized_mutual_info_score,
+    silhouette_score,
+)
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
@@ -34,6 +39,8 @@ class ComparedMethod(JsonReady):
     Attributes
     ----------
     n_clusters : int
+    smallest, largest : int
+        Sizes of clusters.
     labelled : float
         The share of rows with a label that is not below 0.
     leaves, leaves_at_most : float
@@ -47,11 +54,13 @@ class ComparedMethod(JsonReady):
         Of the rows with a label.
     seconds : float
         Of the fit on all rows.
-    ari : float
-        The adjusted Rand index against true labels, where they are given.
+    ari, nmi, ami : float
+        Against true labels, where they are given.
     """
 
     n_clusters: int
+    smallest: int
+    largest: int
     labelled: float
     leaves: float
     leaves_at_most: float
@@ -59,6 +68,8 @@ class ComparedMethod(JsonReady):
     silhouette: float
     seconds: float
     ari: float
+    nmi: float
+    ami: float
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,8 @@ def compare(
             silhouette = silhouette_score(rows[is_in], own[is_in], sample_size=some, random_state=0)
         compared[str(name)] = ComparedMethod(
             n_clusters=len(sizes),
+            smallest=int(sizes.min()) if len(sizes) else 0,
+            largest=int(sizes.max(initial=0)),
             labelled=float(is_in.mean()),
             leaves=float(leaves.mean()) if len(leaves) else np.nan,
             leaves_at_most=float(limits_of_mean(leaves, 0.05)[1]) if is_held_out else np.nan,
@@ -174,6 +187,8 @@ def compare(
             silhouette=float(silhouette),
             seconds=seconds,
             ari=np.nan if truth is None else adjusted_rand_score(truth, own),
+            nmi=np.nan if truth is None else normalized_mutual_info_score(truth, own),
+            ami=np.nan if truth is None else adjusted_mutual_info_score(truth, own),
         )
     each = list(labels.values())
     agreement = np.array([[adjusted_rand_score(a, b) for b in each] for a in each])

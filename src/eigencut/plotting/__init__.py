@@ -19,6 +19,7 @@ from eigencut.plotting.displays import (
     MarginDisplay,
     SimilarityDisplay,
     SpectrumDisplay,
+    SplitDisplay,
     SupportDisplay,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "MarginDisplay",
     "SimilarityDisplay",
     "SpectrumDisplay",
+    "SplitDisplay",
     "SupportDisplay",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import threads
-from eigencut._utils.validation import needed
+from eigencut._utils.validation import needed, real_array
 from eigencut.auto.spectrum import Spectrum
 from eigencut.discretization import normalize_rows
 from eigencut.exceptions import invalid
@@ -107,23 +108,36 @@ def prepared_rows(
 class Projection(NamedTuple):
     """How prepared rows become points of the plane."""
 
-    kind: str  # "columns", "eigenfunctions" or "pca"
+    kind: str  # "columns", "eigenfunctions", "pca" or "given"
     axis_labels: tuple[str, str]  # names of columns are as users wrote them
     apply: Callable[[Any], Array]
 
 
-def project(model: Model, rows: Any) -> Projection:
+def project(model: Model, rows: Any, how: str = "auto") -> Projection:
     """Return how prepared rows become points: columns, principal components, eigenfunctions."""
-    gpod, is_dense = model.gpod, not issparse(rows)
-    if is_dense and model.is_plane:
+    gpod, K, is_dense = model.gpod, model.gpod.n_clusters_, not issparse(rows)
+    is_plane = is_dense and model.is_plane
+    has_pca = is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1
+    if how == "auto":
+        how = "columns" if is_plane else "pca" if has_pca else "eigenfunctions"
+    of_pca = "affinities" if gpod.affinity_.pairwise else "sparse rows, or of one column"
+    needs = {
+        "columns": (is_plane, "rows of two numbers", f"{len(model.columns_)} columns"),
+        "pca": (has_pca, "rows of two numbers or more", of_pca),
+        "eigenfunctions": (K > 1, "a model of two clusters at least", f"one of {K}"),
+    }
+    if how not in needs:
+        expected = "be 'auto', 'columns', 'eigenfunctions', 'pca', or points of shape (n_rows, 2)"
+        raise invalid("projection", expected, repr(how), "leave it out for 'auto'")
+    is_there, expected, got = needs[how]
+    if not is_there:
+        remedy = "pass points of your own"
+        raise invalid(f"projection={how!r}", f"have {expected}", got, remedy)
+    if how == "columns":
         first, second = model.columns_
-        return Projection("columns", (first, second), model.in_units)
-    if is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1:
+        return Projection(how, (first, second), model.in_units)
+    if how == "pca":
         return _principal_components(np.asarray(rows, dtype=np.float64))
-    if gpod.n_clusters_ < 2:
-        expected, got = "have a model of two clusters at least", f"one of {gpod.n_clusters_}"
-        remedy = "draw SupportDisplay of it instead"
-        raise invalid("A picture of sparse rows, affinities or one column", expected, got, remedy)
     # Eigenfunctions of zero tell no more than connected components apart.
     values = getattr(gpod, "eigenvalues_", np.ones(2))
     start = max(min(int((values <= 1e-10).sum()), len(values) - 2), 0)
@@ -131,9 +145,7 @@ def project(model: Model, rows: Any) -> Projection:
     first, second = (f"eigenfunction {place + 1} (unit rows)" for place in both)
     if not hasattr(gpod, "eigenvalues_"):
         first, second = (f"share of cluster {place} (unit rows)" for place in both)
-    return Projection(
-        "eigenfunctions", (first, second), lambda some: unit_rows(model, some)[:, both]
-    )
+    return Projection(how, (first, second), lambda some: unit_rows(model, some)[:, both])
 
 
 def unit_rows(model: Model, rows: Any) -> Array:
@@ -157,6 +169,22 @@ def _principal_components(values: Array) -> Projection:
         (first, second),
         lambda some: (np.asarray(some, dtype=np.float64) / largest - mean) @ chosen * largest,
     )
+
+
+def given_points(points: Any, n_rows: int) -> Array:
+    """Return points that a user has for rows, checked."""
+    given = real_array("projection", points)
+    if given.shape != (n_rows, 2):
+        expected = f"be points of shape ({n_rows}, 2), one for each row"
+        remedy = "pass two numbers for each row"
+        raise invalid("projection", expected, f"shape {given.shape}", remedy)
+    is_bad = ~np.isfinite(given).all(axis=1)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        got = f"{given[row, 0]} and {given[row, 1]} in row {row}"
+        expected = "be finite real numbers, two for each row"
+        raise invalid("projection", expected, got, "correct it, or leave such rows out")
+    return given
 
 
 @dataclass(frozen=True)
@@ -226,8 +254,7 @@ def draw_regions(ax: Any, regions: Regions) -> None:
     x, y, labels, least = regions.x, regions.y, regions.labels, regions.least_support
     support = np.maximum(regions.support, least - 4.0)  # a line needs finite values beyond it
     numbers, place = np.unique(labels, return_inverse=True)
-    hexes = [cluster_style(int(number)).color[1:] for number in numbers]
-    colors = np.array([[*bytes.fromhex(color)] for color in hexes]) / 255
+    colors = np.array([_rgb(cluster_style(int(number)).color) for number in numbers])
     depth = (support - least) / max(float(regions.levels[-1]) - least, 1e-9)
     # The share of white in the colour of a region.
     white = np.where(support < least, 0.93, 0.80 - 0.18 * np.clip(depth, 0, 1))[..., np.newaxis]
@@ -346,10 +373,8 @@ class ClusterDisplay(Display):
         Drawn with another marker.
     numbers : array of shape (K,)
         Of the clusters.
-    kind : {"columns", "eigenfunctions", "pca"}
-        How rows became points: those of two numbers are points. Others are shown by principal
-        components; affinities and sparse rows by eigenfunctions, or shares of clusters where the
-        cut is a discrete one.
+    kind : {"columns", "eigenfunctions", "pca", "given"}
+        How rows became points.
     axis_labels : tuple of str
     regions : Regions or None
         For rows of two numbers.
@@ -374,7 +399,7 @@ class ClusterDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, *, X_new: Any = None, ax: Any = None
+        cls, model: Any, X: Any, *, X_new: Any = None, projection: Any = "auto", ax: Any = None
     ) -> ClusterDisplay:
         """Ask a fitted model about rows, and draw them.
 
@@ -385,9 +410,23 @@ class ClusterDisplay(Display):
             Rows as ``model.predict`` takes them.
         X_new : array-like of shape (m, n_features), optional
             Other rows, drawn with another marker.
+        projection : {"auto", "columns", "eigenfunctions", "pca"} or array of shape (n_samples, 2)
+            How rows become points; said on the axes. Rows of two numbers are points. Of others
+            "auto" takes principal components; of affinities and sparse rows, eigenfunctions, or
+            shares of clusters where the cut is a discrete one. An array has no place for X_new.
         """
+        is_given = not isinstance(projection, str)
+        if is_given and X_new is not None:
+            remedy = "draw the rows of both as X, with the points of both"
+            raise invalid("X_new", "be left out where projection is an array", "both", remedy)
         with prepared_rows(model, X) as taken:
-            how = project(model, taken.some)
+            if is_given:
+                points = given_points(projection, len(taken.complete))
+                points = points[taken.complete][taken.shown.rows]
+                axes = ("given coordinate 1", "given coordinate 2")
+                how = Projection("given", axes, lambda _: points)
+            else:
+                how = project(model, taken.some, projection)
             rows = PlottedRows.compute(model, taken, how.apply(taken.some))
             support = model.gpod.fitted_cut_.support(taken.some)
         new_rows = None
@@ -1088,3 +1127,147 @@ class HierarchyDisplay(Display):
         ax.tick_params(axis="y", length=0, pad=8)
         about = "" if tree.exact else ", at least"
         ax.set_xlabel(f"number of groups, and what that cut costs ({tree.cut}{about})")
+
+
+@dataclass
+class SplitDisplay(Display):
+    """How clusters split and join from one labelling to the next; widths are rows.
+
+    Columns are labellings of the same rows: levels of a model, fits with more and more clusters,
+    or before and after an update. A cluster has the colour of the one that most of its rows come
+    from, paler where that has a larger part.
+
+    Attributes
+    ----------
+    numbers : tuple of arrays
+        The labels of each column, from the bottom to the top; -1 for rows without a cluster.
+    sizes : tuple of arrays
+        How many rows they have.
+    flows : tuple of arrays of shape (labels of a column, labels of the next one)
+        The rows that they share.
+    names : tuple of str
+        What columns are called.
+
+    Examples
+    --------
+    >>> display = SplitDisplay.from_labels([[0, 0, 0, 1, 1], [0, 0, 2, 1, 1]])
+    >>> display.flows[0]
+    array([[2., 0., 0.],
+           [0., 1., 2.]])
+    """
+
+    numbers: tuple[Indices, ...]
+    sizes: tuple[Array, ...]
+    flows: tuple[Array, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None) -> SplitDisplay:
+        """Draw the levels of a fitted model: coarse groups of its clusters, and their parts.
+
+        These are 2, 3, ... groups up to all clusters, at most ten of these numbers.
+
+        Parameters
+        ----------
+        model : fitted GPOD, TableModel or Reclustered
+        """
+        tree = check_model(model).hierarchy()
+        K = len(tree.sizes)
+        counts = np.unique(np.linspace(min(2, K), K, 10).astype(int)).tolist()[::-1]
+        levels = tree.levels(counts)[::-1, tree.numbers]
+        return cls._of(list(levels), "groups", tree.sizes)._drawn(ax, model.class_names_)
+
+    @classmethod
+    def from_labels(cls, labels_list: Sequence[Any], *, ax: Any = None) -> SplitDisplay:
+        """Draw two or more labellings of the same rows, from left to right.
+
+        Parameters
+        ----------
+        labels_list : sequence of arrays of shape (n_rows,)
+            Integers; -1 for rows without a cluster.
+        """
+        columns = [np.asarray(labels) for labels in labels_list]
+        shapes = {column.shape for column in columns}
+        is_plain = all(column.ndim == 1 and column.dtype.kind in "iu" for column in columns)
+        if not columns or len(shapes) > 1 or not is_plain or not columns[0].size:
+            got = ", ".join(f"{one.dtype} of shape {one.shape}" for one in columns[:4]) or "none"
+            expected = "be lists of integers, with a label for each row in every one"
+            raise invalid("labels_list", expected, got, "pass e.g. [before, after]")
+        return cls._of(columns, "clusters", None).plot(ax)
+
+    @classmethod
+    def _of(cls, columns: list[Indices], what: str, weight: Any) -> SplitDisplay:
+        """Count the rows that labels of neighbouring columns share, and place the labels."""
+        found = [np.unique(np.maximum(column, -1), return_inverse=True) for column in columns]
+        names = (f"{(numbers >= 0).sum()} {what}" for numbers, _ in found)
+        order = np.argsort(-found[0][0], kind="stable")  # the first number at the top
+        orders, flows = [order], []
+        for (first, before), (second, after) in pairwise(found):
+            pair = before.ravel() * len(second) + after.ravel()
+            shared = np.bincount(pair, weight, len(first) * len(second)).astype(np.float64)
+            flow = shared.reshape(len(first), len(second))[order]
+            middle = np.arange(len(order)) @ flow / np.maximum(flow.sum(axis=0), 1e-300)
+            order = np.lexsort((-second, middle))  # beside where most of its rows come from
+            flows.append(flow[:, order])
+            orders.append(order)
+        sizes = [np.bincount(place.ravel(), weight).astype(np.float64) for _, place in found]
+        return cls(
+            tuple(numbers[order] for (numbers, _), order in zip(found, orders, strict=True)),
+            tuple(size[order] for size, order in zip(sizes, orders, strict=True)),
+            tuple(flows),
+            tuple(names),
+        )
+
+    def _size(self) -> tuple[float, float]:
+        width = max(SIZE[0], 1.2 + 1.1 * len(self.names))
+        return width, height_for(max(map(len, self.numbers)), 0.24, least=3.0)
+
+    def _draw(self, ax: Any) -> None:
+        total, most = self.sizes[0].sum(), max(map(len, self.numbers))
+        gap = 0.3 * total / max(most, 2)  # between two clusters of a column
+        bottoms = []
+        for size in self.sizes:
+            spare = (total + gap * (most - 1)) - (size.sum() + gap * (len(size) - 1))
+            bottoms.append(spare / 2 + np.append(0, np.cumsum(size + gap)[:-1]))
+        colors = [[_rgb(cluster_style(int(number)).color) for number in self.numbers[0]]]
+        for flow, numbers in zip(self.flows, self.numbers[1:], strict=True):
+            parent, share = flow.argmax(axis=0), flow.max(axis=0)
+            own = []
+            for k, number in enumerate(numbers):
+                parts = np.flatnonzero(parent == parent[k])
+                rank = parts[np.argsort(-share[parts], kind="stable")].tolist().index(k)
+                color = colors[-1][parent[k]]
+                own.append(color + (1 - color) * (1 - 0.72**rank))
+                if number < 0:
+                    own[-1] = _rgb(OUTSIDE_COLOR)
+            colors.append(own)
+        t = np.linspace(0, 1, 40)
+        bend = t * t * (3 - 2 * t)
+        for j, flow in enumerate(self.flows):
+            starts = bottoms[j][:, np.newaxis] + np.cumsum(flow, axis=1) - flow
+            ends = bottoms[j + 1] + np.cumsum(flow, axis=0) - flow
+            for a, b in np.argwhere(flow > 0):
+                low = starts[a, b] + (ends[a, b] - starts[a, b]) * bend
+                look = dict(color=colors[j + 1][b], alpha=0.45, linewidth=0)
+                ax.fill_between(j + 0.06 + 0.88 * t, low, low + flow[a, b], **look)
+        for j, (numbers, size) in enumerate(zip(self.numbers, self.sizes, strict=True)):
+            ax.bar(np.full(len(size), j), size, 0.12, bottoms[j], color=colors[j], zorder=2)
+            for number, middle, rows in zip(numbers, bottoms[j] + size / 2, size, strict=True):
+                if rows > 0.6 * gap:
+                    write_number(ax, int(number), np.array([j, middle]), zorder=3)
+        ends = bottoms[-1] + self.sizes[-1] / 2
+        labels = [
+            self._name(int(number), rows) if number >= 0 else f"none ({spaced(rows)})"
+            for number, rows in zip(self.numbers[-1], self.sizes[-1], strict=True)
+        ]
+        ax.yaxis.tick_right()
+        ax.set_yticks(ends, labels)
+        ax.set_xticks(range(len(self.names)), [plain(name, 16) for name in self.names])
+        ax.set(xlim=(-0.15, len(self.names) - 0.8), xlabel="labellings; widths are rows")
+        tidy(ax)
+        ax.spines[["left", "bottom"]].set_visible(False)
+        ax.tick_params(length=0)
+
+
+def _rgb(color: str) -> Array:
+    return np.array([*bytes.fromhex(color[1:])]) / 255

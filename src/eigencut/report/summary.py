@@ -1006,17 +1006,27 @@ _CLUSTERS = 30  # that are shown in full
 
 
 def summary_text(summary: ModelSummary) -> str:
-    """Return the sentences, the clusters with their profiles, and the notes."""
+    """Return the sentences, the clusters with their profiles, columns, outliers and notes."""
     head = [short(summary.title, _LINE), *([short(summary.data, _LINE)] if summary.data else [])]
     profiles = (one for one in summary.clusters[:_CLUSTERS] if one.contrasts)
-    notes = (*summary.warnings, *summary.notes)
+    quality = () if summary.quality is None else summary.quality.columns[:_CLUSTERS]
+    lists = {
+        "Columns of new rows": summary.changes[:12],
+        "New rows unlike all others": summary.outliers,
+        "Data": [
+            f"{short(one.column)}: {one.kind}, {percent(one.missing)} missing, "
+            f"{counted(one.n_values, 'different value')}; {one.treatment}"
+            for one in quality
+        ],
+        "Notes": (*summary.warnings, *summary.notes),
+    }
     blocks = [
         [*head, summary.date, *map(_item, summary.sentences)],
         ["Clusters", *_bars(summary)],
         *([short(one.name), *cluster_lines(one)] for one in profiles),
-        ["Notes", *map(_item, notes)] if notes else [],
+        *([title, *map(_item, map(str, lines))] for title, lines in lists.items() if lines),
     ]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join(map("\n".join, blocks))
 
 
 def _bars(summary: ModelSummary) -> list[str]:
