@@ -332,16 +332,18 @@ def _sure_split(X: Array, sample_weight: Array, metric: str) -> ComparedNumbers 
         return None
     by_information = numbers_by_information(X, any_number, sample_weight, metric)
     if by_information is not None:
-        return by_information if by_information.best.score > 0 else None
+        is_sure = by_information.best.score > POLICY.better_number
+        return by_information if is_sure else None
     if METRICS[metric].to_points is not None or has_steps(X):
         return None
-    found = [
-        _numbers_of_rows(X, affinity, any_number, sample_weight)
-        for affinity in default_affinities(X, metric)
-    ]
+    found: list[ComparedNumbers] = []
+    for affinity in default_affinities(X, metric):
+        found.append(_numbers_of_rows(X, affinity, any_number, sample_weight, least=clear_score(n)))
+        if not found[-1].is_clear(n):
+            return None
     part = max(found, key=lambda one: one.best.score)
-    K, are_clear = part.best.n_clusters, all(one.is_clear(n) for one in found)
-    is_shown = are_clear and part.is_sure(n) and all(one.best.n_clusters == K for one in found)
+    K = part.best.n_clusters
+    is_shown = part.is_sure(n) and all(one.best.n_clusters == K for one in found)
     if not is_shown or n < 2 * POLICY.most_neighbors * K:
         return None
     return None if may_be_one_cluster(X, part.best.affinity, K) else part
@@ -395,12 +397,14 @@ def _numbers_of_rows(
     candidates: Candidates,
     sample_weight: Array | None,
     every: bool = False,
+    least: float = -np.inf,
 ) -> ComparedNumbers:
     """Scores of the numbers of clusters of the graph of a copy of an affinity on some rows."""
     fitted = clone(affinity)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
-        found = numbers_of_graph(fitted.fit_graph(X, sample_weight), fitted, candidates, every)
+        graph = fitted.fit_graph(X, sample_weight)
+        found = numbers_of_graph(graph, fitted, candidates, every, least)
     choices = tuple(replace(choice, affinity=affinity) for choice in found.choices)
     return replace(found, choices=choices, best=replace(found.best, affinity=affinity))
 
@@ -462,9 +466,13 @@ def _information(searched: SearchedRows, most: int) -> dict[int, float]:
 
 
 def numbers_of_graph(
-    graph: Graph, affinity: Affinity, candidates: Candidates, every: bool = False
+    graph: Graph,
+    affinity: Affinity,
+    candidates: Candidates,
+    every: bool = False,
+    least: float = -np.inf,
 ) -> ComparedNumbers:
-    """Scores of the numbers of clusters of one graph."""
+    """Scores of the numbers of clusters of one graph; those below the least may be left out."""
     given = candidates.among(graph.n_vertices)
     pieces = pieces_of(graph, affinity)
     if len(pieces.n_rows) == graph.n_vertices:
@@ -476,30 +484,32 @@ def numbers_of_graph(
     limit = max(POLICY.least_looked_for, n_rows // POLICY.rows_per_cluster, n_pieces)
     limit = given[-1] if given else min(limit, graph.n_vertices - 1)
     n_pairs = limit if given else min(max(POLICY.first_pairs, 2 * n_pieces), limit)
-    least = least_rows(graph)
+    fewest = least_rows(graph)
     while True:
         # Rough pairs are enough: they led to the same K on all sets that were compared. NCut's
         # eigenvalues have no unit, so they compare across graphs.
         spectrum = Spectrum.from_pieces(
-            pieces, affinity, CUTS["ncut"], n_pairs + 1, n_rough=n_pairs + 1, least=least
+            pieces, affinity, CUTS["ncut"], n_pairs + 1, n_rough=n_pairs + 1, least=fewest
         )
         values = spectrum.pairs.values
         numbers = [K for K in given or range(2, n_pairs + 1) if len(values) > K]
         small = POLICY.small_eigenvalue_of_sheet * n_pairs / graph.n_vertices
         are_small = values.max(initial=0.0) < min(POLICY.small_eigenvalue, small)
         if numbers and (n_pairs == limit or not are_small):
-            scores = _scores(spectrum, numbers, every)
+            scores = _scores(spectrum, numbers, every, least)
             best = max(scores, key=lambda K: (scores[K], K))
             if n_pairs == limit or best <= n_pairs // 2:
                 break
         if n_pairs == limit:  # all vectors are those of outliers
-            least = 0.0
+            fewest = 0.0
         n_pairs = min(2 * n_pairs, limit)
     choices = {K: Choice(K, affinity, score) for K, score in scores.items()}
     return ComparedNumbers(tuple(choices.values()), choices[best], best == limit, spectrum=spectrum)
 
 
-def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int, float]:
+def _scores(
+    spectrum: Spectrum, numbers: Sequence[int], every: bool, least: float
+) -> dict[int, float]:
     """Conductance scores by K, of all numbers or of those that may have the best one.
 
     The clusters' normalized cuts add up to no less than the eigenvalues (Ky Fan), so that the worst
@@ -514,7 +524,7 @@ def _scores(spectrum: Spectrum, numbers: Sequence[int], every: bool) -> dict[int
     looked_at = looked_at[np.argsort(-bounds[looked_at], kind="stable")]
     scores: dict[int, float] = {}
     for place in looked_at:
-        if scores and not every and bounds[place] <= max(scores.values()):
+        if scores and not every and bounds[place] <= max(least, *scores.values()):
             break
         number = int(K[place])
         spectrum.partition_roughly(number, POLICY.discretized_rows)

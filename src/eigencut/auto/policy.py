@@ -93,7 +93,7 @@ class Policy:
     taken_off_few: float = 1.0
     # A cluster of fewer rows than this is not split further.
     split_rows: int = 120
-    # An update changes K if another has a score larger by this.
+    # An update changes K if another has a score larger by this; parts have as much information.
     better_number: float = 0.25
     # Information decides on K from this local dimension on,
     merged_dimensions: float = 3.5

@@ -53,9 +53,13 @@ def scales_of_columns(
             SameCovariance(one, POLICY.tested_columns)
             for one in (rows / scales.max(), rows / scales)
         ]
-        numbers = sorted({_number(one, task) for one in forms})
-        # The smallest number decides; a larger one does where both forms are as clear.
-        as_given, scaled = ([_clearness(one, K, task) for K in numbers] for one in forms)
+        numbers = [_number(one, task) for one in forms]
+        as_given, scaled = map(_clearness, forms, numbers, [task, task])
+        if min(numbers) < max(numbers) and np.inf in (as_given, scaled):
+            # Gaps that both forms have do not tell them apart: a larger number may.
+            coarse = [_clearness(one, min(numbers), task) for one in forms]
+            K = max(numbers) if min(coarse) == np.inf else min(numbers)
+            as_given, scaled = (_clearness(one, K, task) for one in forms)
     taken = "divided by their spread" if scaled > as_given else "left as they are"
     note(f"columns are {taken}: clusters are clearest that way")
     if scaled > as_given:
