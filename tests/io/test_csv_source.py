@@ -1,7 +1,9 @@
 """CSV by pyarrow: what is odd is read, or refused with its line."""
 
+import contextlib
 import gzip
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -140,13 +142,40 @@ def test_a_header_of_numbers_or_a_text_column():
     assert not is_header([["1", "2"], ["3", "4"]])
 
 
-def test_numbers_above_others_may_be_names(tmp_path):
+NUMBERED = {
+    "2019,2020,2021 1,2.5,3 4,5,6.5": True,
+    "0,1,2 0.5,1.5,0.1 3.2,1.1,4.0": True,  # as pandas numbers columns
+    "country,2019,2020 France,3,4 Italy,6,9": True,
+    "2010,2015,2020 1.5,, 2.5,3.1,4": True,
+    "0,1,2 3,4,5 6,7,8": False,
+    "1,2 2,5 3,9": False,
+    "1,2 1.5,2.5 2,3": False,
+    "red,1,2 blue,1.5,2.5 red,2.5,1.5": False,
+    "1,2,3 1,2,3": False,
+    "5,6 1,9 9,1": False,
+    "1,2": False,
+}
+
+
+@pytest.mark.parametrize(("text", "is_named"), NUMBERED.items())
+def test_numbers_that_count_up_are_names_above_others(tmp_path, text, is_named):
     path = tmp_path / "t.csv"
-    path.write_text("2019,2020\n1.5,3\n")
-    with pytest.warns(GraphWarning, match=r"'2019', '2020', was read as data.* use --header"):
+    path.write_text(text.replace(" ", "\n") + "\n")
+    what, other = ("names of columns", "no-") if is_named else ("data", "")
+    note = (
+        rf"The first line of .*t.csv, '.*was read as {what}\. If that is wrong, use --{other}header"
+    )
+    with pytest.warns(GraphWarning, match=note):
         source = open_source(str(path))
     source.close()
-    assert not source.has_names
+    assert source.has_names == is_named
+    for header in (True, False):  # what is said is neither doubted nor noted
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with contextlib.suppress(ValueError):
+                source = open_source(str(path), header=header)
+                source.close()
+        assert source.has_names == header
 
 
 def test_rows_of_numbers_are_seldom_taken_for_names():

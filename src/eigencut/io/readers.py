@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -127,13 +127,43 @@ def _numbered_rows(
 
 
 def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
-    """Return whether the first row names columns: words above numbers, or nothing but words."""
+    """Return whether the first row names columns: words above numbers, or nothing but words.
+
+    Or numbers that count up, such as years, each unlike the others of its column.
+    """
     first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     is_word = [number_of_text(cell, decimal) is None for cell in first]
-    return all(is_word) or any(
+    if all(is_word) or any(
         word and others and all(number_of_text(row[i], decimal) is not None for row in others)
         for i, word in enumerate(is_word)
+    ):
+        return True
+    numbered = [i for i, word in enumerate(is_word) if not word]
+    step = step_up([first[i] for i in numbered])
+    return (
+        step > 0
+        and any(step_up([row[i] for i in numbered]) != step for row in others)
+        and not any(row[i] == first[i] for row in others for i, word in enumerate(is_word) if word)
+        and all(_is_unlike(first[i], [row[i] for row in others], decimal) for i in numbered)
     )
+
+
+def step_up(cells: Sequence[str]) -> int:
+    """Return by how much whole numbers, two or more, count up; 0 where they do not."""
+    if len(cells) < 2 or not all(re.fullmatch(r"\s*[0-9]{1,15}\s*", cell) for cell in cells):
+        return 0
+    steps = {int(after) - int(before) for before, after in pairwise(cells)}
+    return max(0, *steps) if len(steps) == 1 else 0
+
+
+def _is_unlike(first: str, others: Sequence[str], decimal: str) -> bool:
+    """Return whether a whole number is none of others: these have fractions, or are far away."""
+    numbers = [number_of_text(cell, decimal) for cell in others]
+    there = [(n, cell) for n, cell in zip(numbers, others, strict=True) if n is not None and n == n]
+    if all(decimal in cell or "e" in cell.lower() for _, cell in there):
+        return bool(there)
+    low, high = min(n for n, _ in there), max(n for n, _ in there)
+    return len(others) > 1 and max(low - float(first), float(first) - high) > high - low
 
 
 class CsvSource(Source):
@@ -169,11 +199,11 @@ class CsvSource(Source):
         if not rows:
             raise EmptyTableError(f"{path} has no rows.")
         self.has_names = is_header(rows, decimal) if header is None else header
-        is_whole = [all(cell.strip().isdigit() for cell in row) for row in rows]
-        if header is None and is_whole[0] and not all(is_whole):
+        if header is None and step_up([cell for cell in rows[0] if cell.strip().isdigit()]):
+            taken, other = ("names of columns", "no-") if self.has_names else ("data", "")
             warn_user(
-                f"The first line of {path}, {quoted(rows[0], most=3)}, was read as data. If these "
-                "are names of columns, use --header, or header=True in Python."
+                f"The first line of {path}, {quoted(rows[0], most=3)}, was read as {taken}. If "
+                f"that is wrong, use --{other}header, or header={not self.has_names} in Python."
             )
         self.names = plain_names(len(rows[0]))
         if self.has_names:
