@@ -265,12 +265,12 @@ DATA = {  # exit code 1
     "missing value": (
         f"fit nan.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop' or 'median' (on the command line: --missing median).",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'c', first in line 3; fit with "
-        "missing 'drop' or 'median' (on the command line: --missing median).",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "a column without values": (
         f"fit empty_column.csv --missing median {FIT}",
@@ -279,7 +279,8 @@ DATA = {  # exit code 1
     ),
     "no complete row": (
         f"fit all_missing.csv --missing drop {FIT}",
-        "The table must have rows without missing values. Got none; fit with missing='median'.",
+        "The table must have rows without missing values. Got none; fit with missing 'mean' "
+        "or 'median'.",
     ),
     "infinity": (
         f"fit inf.csv {FIT}",
@@ -441,7 +442,7 @@ DATA = {  # exit code 1
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop' or 'median' (on the command line: --missing median).",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),
     "unknown id to predict": (
@@ -614,7 +615,8 @@ USAGE = {
     "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
     "unknown scale": (
         f"fit good.csv --scale log {FIT}",
-        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'minmax', 'none'.",
+        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'robust', "
+        "'minmax', 'none'.",
     ),
     "onto the model": (
         f"{P} good.csv -o model",

@@ -53,7 +53,7 @@ def test_statistics_of_blocks_are_those_of_numpy(X):
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("missing", ["drop", "median"])
+@pytest.mark.parametrize("missing", ["drop", "mean", "median"])
 def test_a_stream_is_prepared_as_in_memory(X, scale, missing):
     gaps = with_gaps(X)
     expected = learn_preparation(Table.from_data(gaps), scale, missing)

@@ -60,7 +60,7 @@ def refuse_infinite(X: Any, rows: Any, pairwise: bool = False) -> None:
     what, remedy = "infinity", "correct or drop it"
     if np.isnan(value):
         what, remedy = "NaN, a missing value,", "use TableModel(GPOD(...), missing='median') or "
-        remedy = "correct it" if pairwise else f"{remedy}'drop', or drop the rows"
+        remedy = "correct it" if pairwise else f"{remedy}'mean' or 'drop', or drop the rows"
     names = labels_of(X) if hasattr(X, "columns") else ()
     name = repr(names[column]) if column < len(names) else column
     got = f"{what} in {place_of(X, row)}, column {name}"
