@@ -8,7 +8,7 @@ any other, the two with the nearest means are joined, where there are coordinate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady, Printed
-from eigencut._utils.validation import is_integer
+from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
+from eigencut._utils.validation import is_integer, needed
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
@@ -187,6 +187,10 @@ class Hierarchy(Printed, JsonReady):
             raise invalid("counts", expected, repr(counts), "pass e.g. (20, 5)")
         return np.array([self.labels(n_groups) for n_groups in listed])
 
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row for each joining of two groups."""
+        return needed("pandas", "pandas").DataFrame(self.to_dict()["joinings"])
+
     def linkage(self) -> Array:
         """Return the tree as ``scipy.cluster.hierarchy`` has it, e.g. for its dendrogram.
 
@@ -216,9 +220,13 @@ class Hierarchy(Printed, JsonReady):
                 chosen.append(n_groups)
         return sorted(chosen, reverse=True)
 
-    def __str__(self) -> str:
-        K, about = len(self.sizes), "" if self.exact else " (lower bounds)"
-        lines = [f"{K} clusters as a tree, with values of the {self.cut}{about}", ""]
+    @property
+    def _title(self) -> str:
+        about = "" if self.exact else " (lower bounds)"
+        return f"{len(self.sizes)} clusters as a tree, with values of the {self.cut}{about}"
+
+    def _nodes(self) -> Iterator[tuple[str, int, Joining | None]]:
+        """Give the branch and name of each node, its rows, and the cut into its parts."""
         parts: dict[int, list[Joining]] = {}
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
@@ -227,15 +235,26 @@ class Hierarchy(Printed, JsonReady):
         while open_nodes:
             number, n_made, branch, below = open_nodes.pop()
             cuts = parts.get(number, [])[n_made:]
-            n_groups = cuts[0].n_groups - 1 if cuts else K
+            n_groups = cuts[0].n_groups - 1 if cuts else len(self.sizes)
             rows = round(float(self.sizes[self.labels(n_groups)[self.numbers] == number].sum()))
-            line = f"{branch}{number if branch else 'all'}: {rows} rows"
+            yield f"{branch}{number if branch else 'all'}", rows, cuts[0] if cuts else None
             if cuts:
-                line += f"; cut into {cuts[0].n_groups} groups: {cuts[0].cut_value:.3g}"
                 open_nodes.append((cuts[0].joined, 0, f"{below}└─ ", f"{below}   "))
                 open_nodes.append((number, n_made + 1, f"{below}├─ ", f"{below}│  "))
-            lines.append(line)
+
+    def __str__(self) -> str:
+        lines = [self._title, ""]
+        for name, rows, cut in self._nodes():
+            value = f"; cut into {cut.n_groups} groups: {cut.cut_value:.3g}" if cut else ""
+            lines.append(f"{name}: {rows} rows{value}")
         return "\n".join(lines)
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        rows = [
+            (name, n, cut.n_groups if cut else "", f"{cut.cut_value:.3g}" if cut else "")
+            for name, n, cut in self._nodes()
+        ]
+        yield self._title, ("group", "rows", "cut into groups", "cut value"), rows
 
 
 def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import Printed
 from eigencut._utils.running import advance, stage, warn_user
+from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.auto.policy import POLICY as AUTO_POLICY
 from eigencut.exceptions import ModelFileError, invalid, printable
@@ -619,6 +620,10 @@ class TableSummary(Printed):
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain values, for JSON."""
         return [asdict(column) for column in self.columns]
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame, a row for each column."""
+        return needed("pandas", "pandas").DataFrame(self.to_dict())
 
     def __str__(self) -> str:
         lines = [("column", "kind", "found")]
