@@ -150,7 +150,7 @@ DATA = {  # exit code 1
     ),
     "an open quote": (
         f"fit quote.csv {FIT}",
-        "quote.csv: a quoted cell does not end.",
+        "quote.csv: a quoted cell begins in line 2 and does not end. Add or remove a quote.",
     ),
     "a carriage return in a cell": (
         f"fit return.csv {FIT}",
@@ -183,11 +183,11 @@ DATA = {  # exit code 1
     ),
     "JSON": (
         f"fit a.json {FIT}",
-        "a.json is not a table: it is JSON; save the table as CSV.",
+        "a.json is not a table: it is JSON; save the table as CSV, or one object to a line.",
     ),
     "packed JSON": (
         f"fit a.json.gz {FIT}",
-        "a.json.gz is not a table: it is JSON; save the table as CSV.",
+        "a.json.gz is not a table: it is JSON; save the table as CSV, or one object to a line.",
     ),
     "packed with xz": (
         f"fit a.csv.xz {FIT}",
@@ -208,8 +208,9 @@ DATA = {  # exit code 1
     ),
     "lists of words in Parquet": (
         f"fit lists.parquet {FIT}",
-        "lists.parquet: cells must hold a number, a word or a date. Got 'b' (list<element: "
-        "string>). Fit without these columns (drop 'b'), or write one value to a cell.",
+        "lists.parquet: cells must hold a number, a word, a date, or a list of numbers. Got "
+        "'b' (list<element: string>). Fit without these columns (drop 'b'), or write one value to "
+        "a cell.",
     ),
     "sparse matrix": (
         "select sparse.npz",

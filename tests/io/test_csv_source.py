@@ -14,6 +14,7 @@ from eigencut import GraphWarning, Rows
 from eigencut.io import readers
 from eigencut.io.column_kinds import number_of_text
 from eigencut.io.readers import is_header, open_source
+from eigencut.io.table import Coding
 
 CELLS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -127,6 +128,21 @@ def test_lines_are_counted_where_rows_are_not_lines(path):
         open_source(str(path)).read(["a"])
 
 
+@pytest.mark.parametrize("kind", ["feather", "json"])
+def test_other_files_of_pyarrow(tmp_path, kind):
+    import pandas as pd
+
+    frame = pd.DataFrame({"x": [1.5, None, 3.0], "town": ["Rome", "Oslo", "Rome"]})
+    if kind == "feather":
+        frame.to_feather(tmp_path / "t")
+    else:
+        frame.to_json(tmp_path / "t", orient="records", lines=True)
+    source = open_source(str(tmp_path / "t"))
+    table = source.read(source.names, coding=Coding())
+    assert source.names == ("x", "town") and table.kind("town").name == "categorical"
+    assert np.array_equal(table.values, [[1.5, 0], [np.nan, 1], [3, 0]], equal_nan=True)
+
+
 def test_a_quoted_cell_may_span_the_lines_that_are_looked_at(tmp_path):
     (tmp_path / "t").write_text("a,b\n" + "1,x\n" * 48 + '2,"y\nz"\n' + "3,x\n")
     block = open_source(str(tmp_path / "t")).read(["a"], "b")
@@ -209,5 +225,5 @@ def test_quotes_within_quoted_cells_are_read(tmp_path, cell):
 def test_a_quoted_cell_that_does_not_end_is_named_by_its_first_line(tmp_path, length):
     path = tmp_path / "open.csv"
     path.write_text('a,b\n1,2\n3,"' + "x" * length, encoding="utf-8")
-    with pytest.raises(ValueError, match="a quoted cell does not end"):
+    with pytest.raises(ValueError, match="a quoted cell begins in line 3 and does not end"):
         list(Rows.from_file(path))

@@ -77,7 +77,7 @@ def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
     """Return the names of the columns to read."""
     if columns is None:
         return list(source.names)
-    names = list(columns)
+    names = [each for name in columns for each in source.groups.get(name, (name,))]
     unknown = absent(names, source.names)
     if unknown:
         expected = f"be among those of {source.name}, {quoted(source.names)}"
@@ -217,7 +217,7 @@ class Rows:
         encoding: str = "utf-8",
         decimal: str = ".",
     ) -> Rows:
-        """Read a CSV, Parquet or NPY file, or all files of a folder by order of name.
+        """Read a CSV, Parquet, Feather, JSON lines or NPY file, or all files of a folder by name.
 
         The first bytes of a file tell its kind. All kinds but NPY need
         ``pip install 'eigencut[stream]'``.
