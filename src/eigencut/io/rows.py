@@ -440,6 +440,7 @@ def write_rows(
     rows: Rows,
     answers: Iterable[NDArray[Any]],
     dtype: Any,
+    shape: tuple[int, ...] = (),
 ) -> int:
     """Write the answers for blocks of a stream into a ``.npy`` file; return the number of rows."""
     written, got = Path(path), repr(os.fspath(path))
@@ -450,12 +451,12 @@ def write_rows(
         expected = "be another file than those the rows are read from"
         raise invalid("path", expected, got, "name a new one")
     n_rows = 0
-    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0,)}
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0, *shape)}
     with replacing(path) as file:
         write_array_header_1_0(file, header)  # which leaves room for any number of rows
         for answer in answers:
             file.write(answer.astype(dtype).tobytes())
             n_rows += len(answer)
         file.seek(0)
-        write_array_header_1_0(file, header | {"shape": (n_rows,)})
+        write_array_header_1_0(file, header | {"shape": (n_rows, *shape)})
     return n_rows
