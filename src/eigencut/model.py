@@ -365,7 +365,9 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         with threads(self.gpod.n_jobs):
             return hierarchy_of(self.gpod.fitted_cut_, self.gpod.numbering_.numbers)
 
-    def predict_levels(self, X: Any, counts: Sequence[int] | str = "auto") -> Indices:
+    def predict_levels(
+        self, X: Any, counts: Sequence[int] | str = "auto", *, min_children: int = 1
+    ) -> Indices:
         """Return the group of each row at several levels, which are nested.
 
         Coarser groups are made of clusters by the cut itself; see ``hierarchy``.
@@ -376,13 +378,15 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         counts : sequence of int or "auto"
             How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
             clusters, and the cuts after which links between groups fall most.
+        min_children : int, default=1
+            How many groups of the level before a group has at least.
 
         Returns
         -------
         array of shape (n_levels, n_samples)
             A layer of labels for each level, the finest first; -1 where ``predict`` says -1.
         """
-        groups, labels = self.hierarchy().levels(counts), self.predict(X)
+        groups, labels = self.hierarchy().levels(counts, min_children), self.predict(X)
         return np.where(labels < 0, labels, groups[:, labels])
 
     # -------------------------------------------------- describing and saving
