@@ -186,9 +186,9 @@ def update(
 
     from eigencut.cli import tables
 
-    fitted = tables.load_model(model, run.jobs, one_cut=True)
+    fitted = tables.load_model(model, run.jobs)
     start = time.perf_counter()
-    if fitted.gpod.affinity_.streams and Path(table).is_file():
+    if fitted.gpod.affinity_.streams and not fitted.splits_ and Path(table).is_file():
         source = tables.open_table(table, run)
         columns = tables.model_columns(fitted, source, weights=weights)
         source.close()
