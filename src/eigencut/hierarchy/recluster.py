@@ -389,6 +389,6 @@ def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, Mas
     rows = getattr(affinity, "rows_", None)
     if rows is None:
         expected = "be given for a model that has not kept its rows, as landmarks do not"
-        remedy = "pass the rows of the fit, or others like them"
+        remedy = "pass the rows of the fit, or others like them (on the command line: a TABLE)"
         raise invalid("X", expected, None, remedy)
     return rows, affinity.multiplicity_, np.ones(rows.shape[0], dtype=bool)
