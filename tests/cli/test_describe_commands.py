@@ -118,6 +118,8 @@ def test_recluster_predict_describe_and_info(capsys):
     found = json.loads(out)
     assert found["n_clusters"] == 4 and found["columns"] == COLUMNS
     assert found["class"] == "Reclustered"
+    assert printed(capsys, "update", "finer.eigencut", "data.csv", "-o", "more.eigencut")[0] == 0
+    assert load("more.eigencut").predict(FRAME[COLUMNS]).tolist() == labels.tolist()
 
 
 def test_recluster_of_a_model_from_python(capsys):
