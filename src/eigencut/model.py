@@ -319,16 +319,36 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         n_rows : int
         """
         self.check_fitted()
+        dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
+        return self._write(rows, path, self.labels_of, -1, dtype)
+
+    def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
+        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
+
+        Parameters
+        ----------
+        rows : eigencut.Rows
+        path : path
+            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        self.check_fitted()
+        return self._write(rows, path, self.probabilities_of, np.nan, np.float64, self.n_numbers)
+
+    def _write(
+        self, rows: Rows, path: Any, question: Any, missing: float, dtype: Any, *shape: int
+    ) -> int:
         blocks = self.prepared_blocks(rows)
 
         def answers() -> Iterator[NDArray[Any]]:
             for block, complete in blocks:
-                labels = self.labels_of(at_least_one(block))[: block.shape[0]]
-                yield spread(labels, complete, -1)
+                yield spread(question(at_least_one(block))[: block.shape[0]], complete, missing)
 
-        dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
         with threads(self.gpod.n_jobs), self.naming_rows(rows, rows, np.ones(0, dtype=bool)):
-            return write_rows(path, rows, answers(), dtype)
+            return write_rows(path, rows, answers(), dtype, shape)
 
     def hierarchy(self) -> Hierarchy:
         """Return the tree of clusters: which of them form one group in coarser cuts.
@@ -345,7 +365,9 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         with threads(self.gpod.n_jobs):
             return hierarchy_of(self.gpod.fitted_cut_, self.gpod.numbering_.numbers)
 
-    def predict_levels(self, X: Any, counts: Sequence[int] | str = "auto") -> Indices:
+    def predict_levels(
+        self, X: Any, counts: Sequence[int] | str = "auto", *, min_children: int = 1
+    ) -> Indices:
         """Return the group of each row at several levels, which are nested.
 
         Coarser groups are made of clusters by the cut itself; see ``hierarchy``.
@@ -356,13 +378,15 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         counts : sequence of int or "auto"
             How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
             clusters, and the cuts after which links between groups fall most.
+        min_children : int, default=1
+            How many groups of the level before a group has at least.
 
         Returns
         -------
         array of shape (n_levels, n_samples)
             A layer of labels for each level, the finest first; -1 where ``predict`` says -1.
         """
-        groups, labels = self.hierarchy().levels(counts), self.predict(X)
+        groups, labels = self.hierarchy().levels(counts, min_children), self.predict(X)
         return np.where(labels < 0, labels, groups[:, labels])
 
     # -------------------------------------------------- describing and saving

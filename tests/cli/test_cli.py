@@ -514,5 +514,7 @@ def test_models_of_discrete_cuts(frame, capsys):
     assert found["eigenvalues"] is None and found["cut_heldout"]["value"] < 1
     for command in ("assess", "drift", "describe"):
         run(f"{command} d.eigencut plain.csv")
+    run("hierarchy d.eigencut")
+    assert "3 clusters as a tree" in capsys.readouterr().out
     run("report d.eigencut plain.csv -o d.html")
     assert "eigenvalue" not in Path("d.html").read_text()

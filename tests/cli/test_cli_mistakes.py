@@ -150,7 +150,7 @@ DATA = {  # exit code 1
     ),
     "an open quote": (
         f"fit quote.csv {FIT}",
-        "quote.csv: a quoted cell does not end.",
+        "quote.csv: a quoted cell begins in line 2 and does not end. Add or remove a quote.",
     ),
     "a carriage return in a cell": (
         f"fit return.csv {FIT}",
@@ -183,11 +183,11 @@ DATA = {  # exit code 1
     ),
     "JSON": (
         f"fit a.json {FIT}",
-        "a.json is not a table: it is JSON; save the table as CSV.",
+        "a.json is not a table: it is JSON; save the table as CSV, or one object to a line.",
     ),
     "packed JSON": (
         f"fit a.json.gz {FIT}",
-        "a.json.gz is not a table: it is JSON; save the table as CSV.",
+        "a.json.gz is not a table: it is JSON; save the table as CSV, or one object to a line.",
     ),
     "packed with xz": (
         f"fit a.csv.xz {FIT}",
@@ -208,8 +208,9 @@ DATA = {  # exit code 1
     ),
     "lists of words in Parquet": (
         f"fit lists.parquet {FIT}",
-        "lists.parquet: cells must hold a number, a word or a date. Got 'b' (list<element: "
-        "string>). Fit without these columns (drop 'b'), or write one value to a cell.",
+        "lists.parquet: cells must hold a number, a word, a date, or a list of numbers. Got "
+        "'b' (list<element: string>). Fit without these columns (drop 'b'), or write one value to "
+        "a cell.",
     ),
     "sparse matrix": (
         "select sparse.npz",
@@ -265,12 +266,12 @@ DATA = {  # exit code 1
     "missing value": (
         f"fit nan.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop' or 'median' (on the command line: --missing median).",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "question mark": (
         f"fit question.csv {FIT}",
         "The table must have no missing values (NaN). Got some in 'c', first in line 3; fit with "
-        "missing 'drop' or 'median' (on the command line: --missing median).",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "a column without values": (
         f"fit empty_column.csv --missing median {FIT}",
@@ -279,7 +280,8 @@ DATA = {  # exit code 1
     ),
     "no complete row": (
         f"fit all_missing.csv --missing drop {FIT}",
-        "The table must have rows without missing values. Got none; fit with missing='median'.",
+        "The table must have rows without missing values. Got none; fit with missing 'mean' "
+        "or 'median'.",
     ),
     "infinity": (
         f"fit inf.csv {FIT}",
@@ -441,7 +443,7 @@ DATA = {  # exit code 1
     "missing value to predict": (
         f"{P} nan.csv -o labels.csv",
         "The table must have no missing values (NaN). Got some in 'b', first in line 5; fit with "
-        "missing 'drop' or 'median' (on the command line: --missing median).",
+        "missing 'drop', 'mean' or 'median' (on the command line: --missing median).",
     ),
     "nothing to predict": (f"{P} header_only.csv", "header_only.csv has no rows."),
     "unknown id to predict": (
@@ -614,7 +616,8 @@ USAGE = {
     "unknown option": ("fit good.csv --clustrs 3", "No such option '--clustrs'."),
     "unknown scale": (
         f"fit good.csv --scale log {FIT}",
-        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'minmax', 'none'.",
+        "Invalid value for '--scale': 'log' is not one of 'auto', 'standard', 'robust', "
+        "'minmax', 'none'.",
     ),
     "onto the model": (
         f"{P} good.csv -o model",

@@ -1,4 +1,4 @@
-"""describe, and models of split clusters, on files: what the library says, and mistakes by name."""
+"""describe, hierarchy and recluster on files: what the library says, and mistakes by name."""
 
 import json
 from dataclasses import replace
@@ -91,9 +91,20 @@ def test_hostile_names_move_no_cursor(capsys):
         assert code == 0 and all(line.isprintable() for line in out.split("\n"))
 
 
-def test_predict_describe_and_info_of_a_split_model(capsys):
+def test_hierarchy_needs_no_table(capsys):
+    known = load("m.eigencut").hierarchy()
+    code, out, _ = printed(capsys, "hierarchy", "m.eigencut")
+    assert (code, out) == (0, f"{known}\n")
+    code, out, _ = printed(capsys, "hierarchy", "m.eigencut", "--json")
+    found = json.loads(out)
+    assert found["groups"]["2"] == known.labels(2).tolist() and found["exact"] is True
+
+
+def test_recluster_predict_describe_and_info(capsys):
+    arguments = ["recluster", "m.eigencut", "data.csv", "--cluster", "2", "-o", "finer.eigencut"]
+    code, out, _ = printed(capsys, *arguments)
     known = recluster(load("m.eigencut"), FRAME[COLUMNS], cluster=2)
-    known.save("finer.eigencut")
+    assert code == 0 and out.startswith("Cluster 2 is now 2, 3\n")
     labels = known.predict(FRAME[COLUMNS])
     options = ["--margin", "--proba", "--support", "-o", "labels.csv"]
     assert printed(capsys, "predict", "finer.eigencut", "data.csv", *options)[0] == 0
@@ -107,6 +118,8 @@ def test_predict_describe_and_info_of_a_split_model(capsys):
     found = json.loads(out)
     assert found["n_clusters"] == 4 and found["columns"] == COLUMNS
     assert found["class"] == "Reclustered"
+    assert printed(capsys, "update", "finer.eigencut", "data.csv", "-o", "more.eigencut")[0] == 0
+    assert load("more.eigencut").predict(FRAME[COLUMNS]).tolist() == labels.tolist()
 
 
 def test_recluster_of_a_model_from_python(capsys):
@@ -129,6 +142,11 @@ MISTAKES = [
     ("describe", ["m.eigencut"], 2, "Missing argument 'TABLE'"),
     ("describe", [*ON_DATA, "--top", "0"], 2, "0 is not in the range x>=1"),
     ("describe", ["data.csv", "data.csv"], 1, "it is not a model saved by eigencut"),
+    ("hierarchy", ["none.eigencut"], 1, "no such file"),
+    ("recluster", [*ON_DATA, "-o", "f.eigencut"], 2, "--cluster"),
+    ("recluster", [*ON_DATA, "--cluster", "7", "-o", "f.eigencut"], 1, "from 0 to 2. Got 7"),
+    ("recluster", [*ON_DATA, "--cluster", "0", "-o", "m.eigencut"], 2, "is the input"),
+    ("recluster", ["l.eigencut", "--cluster", "0", "-o", "f.eigencut"], 1, "command line: a TABLE"),
     ("assess", ["finer.eigencut"], 1, "a model whose clusters were split"),
     ("export", ["finer.eigencut", "-o", "f.onnx"], 1, "a model whose clusters were split"),
 ]
@@ -143,3 +161,15 @@ def test_mistakes_are_named(command, arguments, code, said, capsys, tmp_path):
     found, out, err = printed(capsys, command, *arguments)
     assert found == code and said in err and not out
     assert not (tmp_path / "f.eigencut").exists()
+
+
+def test_recluster_needs_no_table_where_the_model_has_its_rows(capsys):
+    named = printed(capsys, "recluster", *ON_DATA, "--cluster", "2", "-o", "a.eigencut", "--json")
+    kept = printed(
+        capsys, "recluster", "m.eigencut", "--cluster", "2", "-o", "b.eigencut", "--json"
+    )
+    assert named[0] == kept[0] == 0
+    named, kept = json.loads(named[1]), json.loads(kept[1])
+    assert named["parts"] == kept["parts"] == [2, 3]
+    found = [load(f"{name}.eigencut").predict(FRAME[COLUMNS]) for name in "ab"]
+    assert (found[0] == found[1]).all()

@@ -165,6 +165,7 @@ def test_the_tree_is_printed_and_plain_data():
     assert sizes == sorted(found.sizes.astype(int).tolist())
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert len(plain["joinings"]) == 4 and plain["cut"] == "ncut"
+    assert found.to_frame()["link"].tolist() == [one.link for one in found.joinings]
 
 
 def test_one_cluster_is_a_tree():

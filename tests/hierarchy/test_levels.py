@@ -81,20 +81,21 @@ def random_tree(K, seed):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(2, 25), st.integers(0, 1000), st.data())
-def test_levels_are_nested(K, seed, data):
+@given(st.integers(2, 25), st.integers(1, 4), st.integers(0, 1000), st.data())
+def test_every_group_has_its_children(K, least, seed, data):
     tree, counts = random_tree(K, seed), [K]
-    while counts[-1] >= 2 and len(counts) < 4:
-        counts.append(data.draw(st.integers(1, counts[-1] - 1)))
-    levels = tree.levels(counts)
+    while counts[-1] >= 2 * least and len(counts) < 4:
+        n_groups = data.draw(st.integers(1, min(counts[-1] // least, counts[-1] - 1)))
+        counts.append(n_groups)
+    levels = tree.levels(counts, least)
     assert [len(np.unique(level)) for level in levels] == counts
     for fine, coarse in pairwise(levels):
         for group in np.unique(coarse):
             own = np.unique(fine[coarse == group])
-            assert group == own.min()
+            assert len(own) >= least and group == own.min()
         for group in np.unique(fine):
             assert len(np.unique(coarse[fine == group])) == 1
-    assert (levels == [tree.labels(count) for count in counts]).all()
+    assert (tree.levels(counts, 1) == [tree.labels(count) for count in counts]).all()
 
 
 @settings(max_examples=20, deadline=None)
@@ -119,8 +120,9 @@ def test_gaps_of_the_hierarchy_are_levels():
     assert [len(np.unique(level)) for level in found] == [8, 4, 2]
     one = GPOD(1, affinity="gaussian").fit(rows)
     assert (one.predict_levels(rows) == 0).all() and len(one.predict_levels(rows)) == 1
-    counts = [len(np.unique(level)) for level in random_tree(20, 3).levels("auto")]
-    assert counts[0] == 20 and all(a >= 1.5 * b for a, b in pairwise(counts))
+    for least in (1, 3):
+        counts = [len(np.unique(level)) for level in random_tree(20, 3).levels("auto", least)]
+        assert counts[0] == 20 and all(a >= max(least, 1.5) * b for a, b in pairwise(counts))
 
 
 def test_levels_keep_their_numbers_when_clusters_go():
@@ -139,3 +141,12 @@ def test_levels_keep_their_numbers_when_clusters_go():
     tree = model.hierarchy()
     assert tree.labels(4).tolist() == [0, -1, 2, 3, 4]
     assert [line.split(":")[0][-1] for line in str(tree).splitlines()[2:]] == list("l002334")
+
+
+@pytest.mark.parametrize(
+    ("counts", "least", "said"),
+    [((6, 4), 2, "4 groups x 2 > 6"), ((6, 2), 0, "min_children must be an integer")],
+)
+def test_too_many_children_are_refused(counts, least, said):
+    with pytest.raises(ValueError, match=said):
+        random_tree(6, 0).levels(counts, least)

@@ -245,12 +245,22 @@ def test_the_tree_joins_the_parts_of_a_split_first(halves):
     assert str(tree).count("rows") == 5
 
 
-def test_an_update_is_refused():
+def test_an_update_keeps_the_numbers_of_clusters_and_parts(halves):
+    _, finer = halves
+    more = X[::3] + 0.01
+    updated = deepcopy(finer).update(more)
+    assert np.array_equal(updated.predict(X), finer.predict(X))
+    assert np.array_equal(updated.labels_, updated.predict(more))
+    n_seen = [split.part.affinity_.n_rows_ for split in (finer.splits_[0], updated.splits_[0])]
+    assert n_seen[1] == n_seen[0] + (finer.predict(more) != 1).sum()
+
+
+def test_an_update_in_which_clusters_come_changes_nothing():
     model = GPOD("auto", affinity=Neighbors(25)).fit(X[TRUE != 3])
     finer = recluster(model, X[TRUE != 3], cluster=0)
     before = finer.predict(X)
-    with pytest.raises(TypeError, match=r"model\.unsplit"):
-        finer.update(X)
+    with pytest.raises(ValueError, match=r"add or remove clusters; update .* model.unsplit"):
+        finer.update(RNG.normal(400.0, 1.0, size=(200, 2)))
     assert np.array_equal(finer.predict(X), before)
 
 
@@ -263,6 +273,8 @@ def test_a_stream_is_labelled_as_rows_in_memory(of_table, tmp_path):
     for one in (model, recluster(model, X, cluster=0)):
         assert one.predict_stream(rows, tmp_path / "labels.npy") == len(X)
         assert np.array_equal(np.load(tmp_path / "labels.npy"), one.predict(given))
+        one.predict_proba_stream(rows, tmp_path / "p.npy")
+        np.testing.assert_allclose(np.load(tmp_path / "p.npy"), one.predict_proba(given), atol=1e-3)
 
 
 def test_label_sets_need_one_cut(halves):

@@ -1,7 +1,9 @@
 """CSV by pyarrow: what is odd is read, or refused with its line."""
 
+import contextlib
 import gzip
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from eigencut import GraphWarning, Rows
 from eigencut.io import readers
 from eigencut.io.column_kinds import number_of_text
 from eigencut.io.readers import is_header, open_source
+from eigencut.io.table import Coding
 
 CELLS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -125,6 +128,21 @@ def test_lines_are_counted_where_rows_are_not_lines(path):
         open_source(str(path)).read(["a"])
 
 
+@pytest.mark.parametrize("kind", ["feather", "json"])
+def test_other_files_of_pyarrow(tmp_path, kind):
+    import pandas as pd
+
+    frame = pd.DataFrame({"x": [1.5, None, 3.0], "town": ["Rome", "Oslo", "Rome"]})
+    if kind == "feather":
+        frame.to_feather(tmp_path / "t")
+    else:
+        frame.to_json(tmp_path / "t", orient="records", lines=True)
+    source = open_source(str(tmp_path / "t"))
+    table = source.read(source.names, coding=Coding())
+    assert source.names == ("x", "town") and table.kind("town").name == "categorical"
+    assert np.array_equal(table.values, [[1.5, 0], [np.nan, 1], [3, 0]], equal_nan=True)
+
+
 def test_a_quoted_cell_may_span_the_lines_that_are_looked_at(tmp_path):
     (tmp_path / "t").write_text("a,b\n" + "1,x\n" * 48 + '2,"y\nz"\n' + "3,x\n")
     block = open_source(str(tmp_path / "t")).read(["a"], "b")
@@ -140,13 +158,40 @@ def test_a_header_of_numbers_or_a_text_column():
     assert not is_header([["1", "2"], ["3", "4"]])
 
 
-def test_numbers_above_others_may_be_names(tmp_path):
+NUMBERED = {
+    "2019,2020,2021 1,2.5,3 4,5,6.5": True,
+    "0,1,2 0.5,1.5,0.1 3.2,1.1,4.0": True,  # as pandas numbers columns
+    "country,2019,2020 France,3,4 Italy,6,9": True,
+    "2010,2015,2020 1.5,, 2.5,3.1,4": True,
+    "0,1,2 3,4,5 6,7,8": False,
+    "1,2 2,5 3,9": False,
+    "1,2 1.5,2.5 2,3": False,
+    "red,1,2 blue,1.5,2.5 red,2.5,1.5": False,
+    "1,2,3 1,2,3": False,
+    "5,6 1,9 9,1": False,
+    "1,2": False,
+}
+
+
+@pytest.mark.parametrize(("text", "is_named"), NUMBERED.items())
+def test_numbers_that_count_up_are_names_above_others(tmp_path, text, is_named):
     path = tmp_path / "t.csv"
-    path.write_text("2019,2020\n1.5,3\n")
-    with pytest.warns(GraphWarning, match=r"'2019', '2020', was read as data.* use --header"):
+    path.write_text(text.replace(" ", "\n") + "\n")
+    what, other = ("names of columns", "no-") if is_named else ("data", "")
+    note = (
+        rf"The first line of .*t.csv, '.*was read as {what}\. If that is wrong, use --{other}header"
+    )
+    with pytest.warns(GraphWarning, match=note):
         source = open_source(str(path))
     source.close()
-    assert not source.has_names
+    assert source.has_names == is_named
+    for header in (True, False):  # what is said is neither doubted nor noted
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with contextlib.suppress(ValueError):
+                source = open_source(str(path), header=header)
+                source.close()
+        assert source.has_names == header
 
 
 def test_rows_of_numbers_are_seldom_taken_for_names():
@@ -180,5 +225,5 @@ def test_quotes_within_quoted_cells_are_read(tmp_path, cell):
 def test_a_quoted_cell_that_does_not_end_is_named_by_its_first_line(tmp_path, length):
     path = tmp_path / "open.csv"
     path.write_text('a,b\n1,2\n3,"' + "x" * length, encoding="utf-8")
-    with pytest.raises(ValueError, match="a quoted cell does not end"):
+    with pytest.raises(ValueError, match="a quoted cell begins in line 3 and does not end"):
         list(Rows.from_file(path))

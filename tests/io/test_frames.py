@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
@@ -14,7 +15,7 @@ X = rng.normal(size=(60, 2)) + 6 * rng.integers(0, 2, size=(60, 1))
 FRAME = pd.DataFrame(X, columns=["a", "b"]).assign(town=["Rome", "Oslo", "Lima"] * 20)
 
 
-@pytest.mark.parametrize("kind", [pyarrow.parquet.write_table])
+@pytest.mark.parametrize("kind", [pyarrow.parquet.write_table, pyarrow.feather.write_feather])
 def test_a_file_with_two_columns_of_one_name(tmp_path, kind):
     twice = pa.Table.from_arrays([pa.array(X[:, 0]), pa.array(X[:, 1])], names=["a", "a"])
     kind(twice, tmp_path / "t")

@@ -116,6 +116,16 @@ def test_labels_are_written_block_by_block(X, expected, tmp_path):
     assert (labels == expected.labels_).all()
 
 
+def test_probabilities_are_written_block_by_block(X, expected, tmp_path):
+    path = tmp_path / "probabilities.npy"
+    rows = Rows(lambda: iter([X[:100], X[100:101], X[101:]]))
+    assert expected.predict_proba_stream(rows, path) == len(X)
+    found = np.load(path, mmap_mode="r")
+    assert found.dtype == np.float64
+    assert found == pytest.approx(expected.predict_proba(X), abs=1e-10)
+    assert (found.argmax(axis=1) == expected.labels_).all()
+
+
 @pytest.mark.parametrize("name", ["labels.parquet", "labels.csv", "labels.npy.gz"])
 def test_labels_are_not_written_under_a_name_of_something_else(X, expected, tmp_path, name):
     def never():

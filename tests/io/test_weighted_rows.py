@@ -102,7 +102,7 @@ def test_a_source_whose_weights_change_is_refused():
         GPOD(3, affinity=AFFINITY).fit(rows)
 
 
-@pytest.mark.parametrize("missing", ["drop", "median"])
+@pytest.mark.parametrize("missing", ["drop", "mean", "median"])
 @pytest.mark.parametrize("scale", ["standard", "minmax"])
 def test_a_table_of_weighted_rows_is_one_of_repetitions(scale, missing):
     X, weight = data(200)

@@ -58,8 +58,8 @@ def test_zeros_and_negative_numbers_have_a_place_beyond_the_floor():
     np.testing.assert_allclose(unlogged(found, floor), values, atol=1e-12)
 
 
-@pytest.mark.parametrize("missing", ["median", "drop"])
-@pytest.mark.parametrize("scale", ["auto", "standard"])
+@pytest.mark.parametrize("missing", ["mean", "median", "drop"])
+@pytest.mark.parametrize("scale", ["auto", "robust"])
 def test_a_stream_is_memory(scale, missing):
     gaps = FRAME.copy()
     for name in gaps:
@@ -74,6 +74,18 @@ def test_a_stream_is_memory(scale, missing):
         for name in ("shift", "scale", "floor"):
             of_stream, of_memory = getattr(found, name), getattr(expected, name)
             np.testing.assert_allclose(of_stream, of_memory, rtol=2e-2 if scale != "auto" else 1e-9)
+
+
+def test_robust_units_are_those_of_the_quartiles():
+    preparation = learn_preparation(Table.from_data(FRAME), "robust", "refuse")
+    rows, _ = preparation.apply(FRAME)
+    low, middle, high = np.quantile(rows, (0.25, 0.5, 0.75), axis=0)
+    np.testing.assert_allclose(middle, 0, atol=0.02)
+    np.testing.assert_allclose(high - low, 1.349, atol=0.02)
+    far = FRAME.copy()
+    far.loc[0, "age"] = 1e9
+    moved = learn_preparation(Table.from_data(far), "robust", "refuse")
+    np.testing.assert_allclose(moved.scale, preparation.scale, rtol=0.02)
 
 
 def test_files_and_onnx_take_the_same_logarithms(tmp_path):

@@ -183,8 +183,8 @@ def test_orders_of_columns_rows_and_names_of_words_do_not_matter(columns, rows, 
     other = dict(zip(names, random.sample(["p", "q", "r", "s"], 4), strict=True))
     turned = frame.assign(town=frame["town"].map(other, na_action="ignore"))
     turned = turned.iloc[rows, columns]
-    _, found = prepared(turned, SAID, missing="drop")
-    _, expected = prepared(frame.iloc[rows], SAID, missing="drop")
+    _, found = prepared(turned, SAID, missing="mean")
+    _, expected = prepared(frame.iloc[rows], SAID, missing="mean")
     assert pdist(found) == pytest.approx(pdist(expected), abs=1e-8)
 
 
@@ -223,6 +223,8 @@ def test_the_rule_for_rare_words():
 
 def test_missing_words():
     frame = pd.DataFrame({"w": ["a"] * 6 + ["b"] * 3 + [None], "x": np.arange(10.0)})
+    _, middle = prepared(frame, missing="mean")
+    assert middle[9, 1:] == pytest.approx(middle[:9, 1:].mean(axis=0))
     _, usual = prepared(frame, missing="median")
     assert (usual[9, 1:] == usual[0, 1:]).all()
     preparation, dropped = prepared(frame, missing="drop")
@@ -232,7 +234,7 @@ def test_missing_words():
         prepared(frame)
 
 
-@pytest.mark.parametrize("missing", ["median", "drop"])
+@pytest.mark.parametrize("missing", ["mean", "median", "drop"])
 def test_gaps_in_every_kind(missing):
     frame, clusters = customers(240, gaps=0.05)
     model = TableModel(GPOD(3), columns=SAID, missing=missing).fit(frame)
@@ -264,9 +266,9 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(eigencut.io.readers, "BLOCK_BYTES", 700)
 
 
+@pytest.mark.parametrize("missing", ["drop", "mean"])
 @pytest.mark.parametrize("kind", ["csv", "parquet", "frames"])
-def test_a_stream_is_memory(kind, tmp_path, small_blocks):
-    missing = "drop"
+def test_a_stream_is_memory(kind, missing, tmp_path, small_blocks):
     frame, _ = customers(240, gaps=0.05)
     expected, rows = prepared(frame, SAID, missing=missing)
     if kind == "csv":
@@ -314,10 +316,10 @@ def test_any_blocks_are_the_whole_table(seed, cuts, scale):
     frame, _ = customers(120, seed=seed, gaps=0.05)
     rng = np.random.default_rng(seed)
     frame["code"] = rng.choice([*"abcdefgh", None], 120, p=[0.4, 0.3, 0.1, *[0.03] * 5, 0.05])
-    expected, rows = prepared(frame, SAID, scale, "drop")
+    expected, rows = prepared(frame, SAID, scale, "mean")
     bounds = [0, *sorted(set(cuts)), 120]
     stream = Rows(lambda: (frame.iloc[a:b] for a, b in pairwise(bounds)))
-    found = learn_preparation(stream, scale, "drop", SAID)
+    found = learn_preparation(stream, scale, "mean", SAID)
     assert [c.words for c in found.categories.columns] == [
         c.words for c in expected.categories.columns
     ]
@@ -356,7 +358,7 @@ def test_words_for_missing_values_are_those_of_csv_files(tmp_path):
     assert list(table.words("w")) == ["a"] and np.isnan(table.values).sum() == len(table.values) - 1
 
 
-@pytest.mark.parametrize("missing", ["drop", "median"])
+@pytest.mark.parametrize("missing", ["drop", "mean", "median"])
 def test_integer_weights_are_repeated_rows(missing):
     frame, _ = customers(60, gaps=0.05)
     times = np.random.default_rng(0).integers(0, 4, size=60)

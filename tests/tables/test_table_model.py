@@ -53,7 +53,7 @@ def test_statistics_of_blocks_are_those_of_numpy(X):
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("missing", ["drop", "median"])
+@pytest.mark.parametrize("missing", ["drop", "mean", "median"])
 def test_a_stream_is_prepared_as_in_memory(X, scale, missing):
     gaps = with_gaps(X)
     expected = learn_preparation(Table.from_data(gaps), scale, missing)
@@ -185,6 +185,7 @@ def test_a_summary_is_a_table_and_names_constant_columns(tmp_path):
     frame = pd.DataFrame({"x": [1.0, 2, 9, 10], "one": 7.0})
     TableModel(GPOD(2)).fit(frame).save(tmp_path / "m.eigencut")
     found = load(tmp_path / "m.eigencut").summary()
+    assert found.to_frame()["detail"].tolist()[1:] == ["always 7"]
     assert repr(found) == str(found) and "always 7" in found._repr_html_()
 
 

@@ -270,6 +270,10 @@ def test_it_reads_well_and_is_json():
     assert "new cluster      none stands out" in text
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["has_drifted"] is False and set(plain["shares"]) == {"0", "1", "2"}
+    frame = GPOD(3).fit(rows(300, 0)).drift(rows(200, 1)).to_frame()
+    counts = {"share": 3, "column": rows(1, 0).shape[1], "without support": 1, "cut value": 1}
+    assert frame["measure"].value_counts().to_dict() == counts
+    assert frame.query("measure == 'share'")["now"].sum() == pytest.approx(1)
 
 
 def test_few_rows_of_a_landmark_are_warned_of():

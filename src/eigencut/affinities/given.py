@@ -95,7 +95,8 @@ class Precomputed(Affinity):
     ``fit`` takes the symmetric, non-negative n x n matrix of affinities among the training rows;
     everything for new rows takes the m x n matrix of affinities from the new to the training rows.
     The matrix is used as it is, its diagonal (self-weights) included. Either may be a scipy.sparse
-    array, whose missing entries are affinities of zero.
+    array, whose missing entries are affinities of zero. Training rows of weight 0 stay in the
+    matrix, for new rows too, and are not looked at.
     """
 
     _saved_as: ClassVar[str] = "Precomputed"
@@ -113,13 +114,10 @@ class Precomputed(Affinity):
         if difference > 1e-8 * _entries(X).max(initial=0.0):
             got = f"X[{i}, {j}] = {X[i, j]:.6g} and X[{j}, {i}] = {X[j, i]:.6g}"
             raise _refusal("be symmetric", got, "use (X + X.T) / 2")
+        self._n_given, self._counted = n, None
         if sample_weight is not None and not sample_weight.all():
-            raise invalid(
-                "sample_weight",
-                "be positive with affinity='precomputed'",
-                f"{int((sample_weight == 0).sum())} zeros",
-                "leave these rows and columns out of the matrix",
-            )
+            self._counted = np.flatnonzero(sample_weight)
+            X, sample_weight = self._to_counted(X)[self._counted], sample_weight[self._counted]
         self.multiplicity_ = np.ones(n) if sample_weight is None else sample_weight
         self.n_rows_ = whole_or_real(self.multiplicity_.sum())
         graph = self._graph(X)
@@ -127,6 +125,10 @@ class Precomputed(Affinity):
         self.largest_weight_ = float(graph.weights.max())
         self._degrees = graph.degrees
         return graph
+
+    def _to_counted(self, X: Any) -> Any:
+        """The affinities to the training rows that have a weight."""
+        return X if self._counted is None else X[:, self._counted]
 
     def _graph(self, X: Any) -> Graph:
         every = np.arange(len(self.multiplicity_))
@@ -148,14 +150,22 @@ class Precomputed(Affinity):
 
     @property
     def n_columns_(self) -> int:
-        return len(self.multiplicity_)
+        return self._n_given
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        return super()._state(include_training_data) | {"degrees": self._degrees}
+        own: dict[str, Any] = {"degrees": self._degrees}
+        if self._counted is not None:
+            own["counted"] = {"rows": self._counted, "of": self._n_given}
+        return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
         super()._restore(state)
-        self._degrees = state.array("degrees", (len(self.multiplicity_),), least=0.0)
+        n = self._n_given = len(self.multiplicity_)
+        self._degrees, self._counted = state.array("degrees", (n,), least=0.0), None
+        if "counted" in state:
+            counted = state.part("counted")
+            self._n_given = counted.integer("of", least=n)
+            self._counted = counted.indices("rows", (n,), below=self._n_given)
 
     @staticmethod
     def _check_values(X: Any) -> None:
@@ -172,6 +182,7 @@ class Precomputed(Affinity):
 
     def apply(self, X: Any, V: Array) -> Product:
         self._check_values(X)
+        X = self._to_counted(X)
         share = self.multiplicity_ / self.n_rows_
         values, degrees = X @ (share[:, np.newaxis] * V), X @ share
         log_scale = np.zeros(X.shape[0])

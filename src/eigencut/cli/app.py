@@ -186,9 +186,9 @@ def update(
 
     from eigencut.cli import tables
 
-    fitted = tables.load_model(model, run.jobs, one_cut=True)
+    fitted = tables.load_model(model, run.jobs)
     start = time.perf_counter()
-    if fitted.gpod.affinity_.streams and Path(table).is_file():
+    if fitted.gpod.affinity_.streams and not fitted.splits_ and Path(table).is_file():
         source = tables.open_table(table, run)
         columns = tables.model_columns(fitted, source, weights=weights)
         source.close()
@@ -203,6 +203,35 @@ def update(
     updated, seconds = fitted.gpod.updated_, time.perf_counter() - start
     result = updated.to_dict() | {"seconds": round(seconds, 3), "output": output}
     run.say(result, f"{updated}\nThe model is in {output}", output)
+
+
+@command(
+    "Split one cluster; the others stay as they are.",
+    "eigencut recluster model.eigencut data.csv --cluster 3 -k 2 -o finer.eigencut",
+)
+def recluster(
+    *,
+    model: str = opt.argument,
+    table: str | None = opt.argument,
+    cluster: int = option("The cluster to split.", opt.number(0), required=True),
+    clusters: int | str = option("Its parts, or auto.", opt.value, "-k --clusters", default="2"),
+    output: str = output("Where the new model goes.", required=True),
+    run: opt.RunOptions,
+) -> None:
+    """Split a cluster of MODEL by the rows of TABLE; without TABLE by those that MODEL keeps."""
+    check_output("model", output, [table, model], run.as_json)
+
+    from eigencut.cli import tables
+
+    fitted = tables.load_model(model, run.jobs)
+    rows = None if table is None else tables.read_for_model(fitted, table, run)
+    with run.progress("fit"):
+        finer = eigencut.recluster(fitted, rows, cluster=cluster, n_clusters=clusters)
+    finer.save(output)
+    numbers = finer.splits_[-1].numbers.tolist()
+    result = {"cluster": cluster, "parts": numbers, "n_clusters": finer.n_clusters_}
+    text = f"Cluster {cluster} is now {', '.join(map(str, numbers))}\nThe model is in {output}"
+    run.say(result | {"output": output}, text, output)
 
 
 @command(
@@ -319,6 +348,14 @@ def describe(
         result["outliers"] = explained.to_dict()
         text += f"\n\n{explained}"
     run.say(result, text)
+
+
+@command("Show the clusters as a tree of coarser cuts.", "eigencut hierarchy model.eigencut")
+def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
+    """Show the clusters of MODEL as a tree, from one group of all rows to single clusters."""
+    tree = eigencut.load(model).hierarchy()
+    groups = {str(k): tree.labels(k).tolist() for k in range(1, len(tree.sizes) + 1)}
+    say(as_json, tree.to_dict() | {"groups": groups}, str(tree))
 
 
 @command(
@@ -601,7 +638,7 @@ class Group(click.Group):
     cls=Group,
     commands=[
         *(fit, predict, update, drift, select, assess),
-        *(describe, report, info, export, demo),
+        *(describe, report, hierarchy, recluster, info, export, demo),
     ],
     context_settings={
         "help_option_names": ["-h", "--help"],

@@ -252,12 +252,12 @@ class TableOptions(RunOptions):
     seed: int = seed_option
     scale: str = option(
         "Units of the columns; kept in the model. auto: standard, with logarithms of long tails.",
-        ["auto", "standard", "minmax", "none"],
+        ["auto", "standard", "robust", "minmax", "none"],
         default="auto",
     )
     missing: str = option(
         "Missing values: an error, leave rows out, or fill in.",
-        ["refuse", "drop", "median"],
+        ["refuse", "drop", "mean", "median"],
         default="refuse",
     )
 

@@ -273,6 +273,7 @@ def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
     """Names as users give them: several options, or commas, or both."""
     columns = []
     for text in texts:
-        columns += [text] if text in source.names else [part.strip() for part in text.split(",")]
+        names = [text] if text in source.names else [part.strip() for part in text.split(",")]
+        columns += [each for name in names for each in source.groups.get(name, (name,))]
     _check_columns(source, columns, option)
     return columns

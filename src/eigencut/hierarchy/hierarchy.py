@@ -8,7 +8,7 @@ any other, the two with the nearest means are joined, where there are coordinate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.json_ready import JsonReady, Printed
-from eigencut._utils.validation import is_integer
+from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
+from eigencut._utils.validation import check_count, is_integer, needed
 from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
@@ -165,7 +165,7 @@ class Hierarchy(Printed, JsonReady):
             group[group == joining.joined] = joining.kept
         return group
 
-    def levels(self, counts: Sequence[int] | str = "auto") -> Indices:
+    def levels(self, counts: Sequence[int] | str = "auto", min_children: int = 1) -> Indices:
         """For each cluster the number of its group at several levels, the finest first.
 
         Parameters
@@ -173,6 +173,9 @@ class Hierarchy(Printed, JsonReady):
         counts : sequence of int or "auto"
             How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
             clusters, and the cuts after which links fall most.
+        min_children : int, default=1
+            How many groups of the level before a group has at least. Where the tree does not give
+            that, groups with too few join others before groups that have enough do.
 
         Returns
         -------
@@ -180,12 +183,24 @@ class Hierarchy(Printed, JsonReady):
             Groups of a coarser level are made of whole groups of a finer one. As of ``labels``.
         """
         if isinstance(counts, str) and counts == "auto":
-            counts = self._clear_counts()
+            counts = self._clear_counts(min_children)
         listed: list[Any] = list(counts) if isinstance(counts, (Sequence, np.ndarray)) else []
         if not listed or isinstance(counts, str) or (np.diff(listed) >= 0).any():
             expected = "be numbers of groups, each below the one before it"
             raise invalid("counts", expected, repr(counts), "pass e.g. (20, 5)")
-        return np.array([self.labels(n_groups) for n_groups in listed])
+        check_count("min_children", min_children, "use the default of 1")
+        levels = [self.labels(n_groups) for n_groups in listed]
+        for level, n_groups in enumerate(listed[1:] if min_children > 1 else (), 1):
+            if n_groups * min_children > listed[level - 1]:
+                got = f"{n_groups} groups x {min_children} > {listed[level - 1]}"
+                expected = "leave enough groups of one level for the next"
+                raise invalid("min_children", expected, got, "use fewer groups or children")
+            levels[level] = self._joined(levels[level - 1], n_groups, min_children)
+        return np.array(levels)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row for each joining of two groups."""
+        return needed("pandas", "pandas").DataFrame(self.to_dict()["joinings"])
 
     def linkage(self) -> Array:
         """Return the tree as ``scipy.cluster.hierarchy`` has it, e.g. for its dendrogram.
@@ -205,20 +220,55 @@ class Hierarchy(Printed, JsonReady):
             node[joining.kept] = K + step, n_a + n_b
         return steps
 
-    def _clear_counts(self) -> list[int]:
+    def _clear_counts(self, min_children: int) -> list[int]:
         """Return K, and the numbers of groups after which links fall most."""
         links = np.maximum([joining.link for joining in self.joinings], EDGE)  # of K, ..., 2 groups
         falls, chosen = links[:-1] / links[1:], [len(self.sizes)]
         for place in np.argsort(-falls, kind="stable"):
             n_groups = len(self.sizes) - 1 - int(place)
             around = [sorted((n_groups, other)) for other in chosen]
-            if falls[place] >= FALLS and all(b >= APART * a for a, b in around):
+            is_apart = all(b >= max(APART, min_children) * a for a, b in around)
+            if falls[place] >= FALLS and is_apart:
                 chosen.append(n_groups)
         return sorted(chosen, reverse=True)
 
-    def __str__(self) -> str:
-        K, about = len(self.sizes), "" if self.exact else " (lower bounds)"
-        lines = [f"{K} clusters as a tree, with values of the {self.cut}{about}", ""]
+    def _joined(self, group: Indices, n_groups: int, min_children: int) -> Indices:
+        """Join groups in the order of the tree, such that all can still have enough children."""
+        from scipy.cluster.hierarchy import cophenet
+        from scipy.spatial.distance import squareform
+
+        tree = self.linkage()
+        tree[:, 2] = np.arange(len(tree))
+        meet = squareform(cophenet(tree))  # the step at which two clusters meet: how near they are
+        order = np.argsort(group[self.numbers], kind="stable")
+        there, starts = np.unique(group[self.numbers][order], return_index=True)
+        near = np.minimum.reduceat(meet[np.ix_(order, order)], starts, axis=0)
+        near = np.minimum.reduceat(near, starts, axis=1)
+        np.fill_diagonal(near, np.inf)
+        parent, children = np.arange(len(there)), dict.fromkeys(range(len(there)), 1)
+        while len(children) > n_groups:
+            left = near.copy()
+            while True:
+                a, b = divmod(int(np.argmin(left)), len(left))
+                rest = [n for one, n in children.items() if one not in (a, b)]
+                if _most_full([*rest, children[a] + children[b]], min_children) >= n_groups:
+                    break
+                left[a, b] = left[b, a] = np.inf
+            parent[parent == b] = a
+            children[a] += children.pop(b)
+            near[a] = near[:, a] = np.minimum(near[a], near[b])
+            near[b] = near[:, b] = near[a, a] = np.inf
+        coarse = np.full(len(group), -1)
+        coarse[self.numbers] = there[parent][np.searchsorted(there, group[self.numbers])]
+        return coarse
+
+    @property
+    def _title(self) -> str:
+        about = "" if self.exact else " (lower bounds)"
+        return f"{len(self.sizes)} clusters as a tree, with values of the {self.cut}{about}"
+
+    def _nodes(self) -> Iterator[tuple[str, int, Joining | None]]:
+        """Give the branch and name of each node, its rows, and the cut into its parts."""
         parts: dict[int, list[Joining]] = {}
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
@@ -227,15 +277,26 @@ class Hierarchy(Printed, JsonReady):
         while open_nodes:
             number, n_made, branch, below = open_nodes.pop()
             cuts = parts.get(number, [])[n_made:]
-            n_groups = cuts[0].n_groups - 1 if cuts else K
+            n_groups = cuts[0].n_groups - 1 if cuts else len(self.sizes)
             rows = round(float(self.sizes[self.labels(n_groups)[self.numbers] == number].sum()))
-            line = f"{branch}{number if branch else 'all'}: {rows} rows"
+            yield f"{branch}{number if branch else 'all'}", rows, cuts[0] if cuts else None
             if cuts:
-                line += f"; cut into {cuts[0].n_groups} groups: {cuts[0].cut_value:.3g}"
                 open_nodes.append((cuts[0].joined, 0, f"{below}└─ ", f"{below}   "))
                 open_nodes.append((number, n_made + 1, f"{below}├─ ", f"{below}│  "))
-            lines.append(line)
+
+    def __str__(self) -> str:
+        lines = [self._title, ""]
+        for name, rows, cut in self._nodes():
+            value = f"; cut into {cut.n_groups} groups: {cut.cut_value:.3g}" if cut else ""
+            lines.append(f"{name}: {rows} rows{value}")
         return "\n".join(lines)
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        rows = [
+            (name, n, cut.n_groups if cut else "", f"{cut.cut_value:.3g}" if cut else "")
+            for name, n, cut in self._nodes()
+        ]
+        yield self._title, ("group", "rows", "cut into groups", "cut value"), rows
 
 
 def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:
@@ -246,6 +307,18 @@ def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:
         for one in found.joinings
     ]
     return replace(found, joinings=tuple(named), numbers=numbers)
+
+
+def _most_full(children: Sequence[int], enough: int) -> int:
+    """Return how many groups with enough children can be made of groups with so many."""
+    few = sorted(n for n in children if n < enough)
+    n_full = len(children) - len(few)
+    while few:
+        have = few.pop()
+        while have < enough and few:
+            have += few.pop(0)
+        n_full += have >= enough
+    return n_full
 
 
 def join_all(found: ClusterWeights, cut: str) -> Hierarchy:

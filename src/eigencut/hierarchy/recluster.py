@@ -18,8 +18,8 @@ from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import threads
-from eigencut._utils.validation import check_count, is_integer
+from eigencut._utils.running import all_or_nothing, one_at_a_time, threads
+from eigencut._utils.validation import check_count, check_sample_weight, is_integer
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
@@ -143,9 +143,41 @@ class Reclustered(Model):
         )
 
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
-        """Raise an error: update the model before the split; see ``GPOD.update``."""
-        self.one_cut().update(X, sample_weight=sample_weight, decay=decay)
-        return self
+        """Refit the model as if it had seen these rows too; clusters and parts keep their numbers.
+
+        The base takes all rows, and each part those of its cluster; see ``GPOD.update``.
+
+        Raises
+        ------
+        ValueError
+            If a cluster or a part comes or goes, since its number would be that of another; the
+            model stays as it was.
+        """
+        self.check_fitted()
+        with one_at_a_time(self):
+            base = copy(self.base_).update(X, sample_weight=sample_weight, decay=decay)
+            updated = Reclustered._from_splits(base)
+            with updated.preparing(X) as (rows, complete):
+                weight = check_sample_weight(sample_weight, len(complete))
+                counts = None if weight is None else weight[complete]
+                for split in self.splits_:
+                    inside = np.flatnonzero(updated.labels_of(rows) == split.cluster)
+                    part = copy(split.part)
+                    if len(inside):
+                        own = None if counts is None else counts[inside]
+                        part.update(rows[inside], sample_weight=own, decay=decay)
+                    updated.splits_ = (*updated.splits_, replace(split, part=part))
+            pairs = [(self.gpod, updated.gpod)]
+            pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
+            if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
+                expected = "keep the clusters of the model, since the parts are numbered after them"
+                got = "rows that add or remove clusters"
+                remedy = "update the model before the split, model.unsplit.update(X), and split it "
+                raise invalid("X", expected, got, f"{remedy}again")
+            with all_or_nothing(self) as fresh:
+                fresh.base_, fresh.splits_ = updated.base_, updated.splits_
+                fresh.labels_ = updated.predict(X)
+            return self
 
     # ------------------------------------------------- what a Model is asked
 
@@ -357,6 +389,6 @@ def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, Mas
     rows = getattr(affinity, "rows_", None)
     if rows is None:
         expected = "be given for a model that has not kept its rows, as landmarks do not"
-        remedy = "pass the rows of the fit, or others like them"
+        remedy = "pass the rows of the fit, or others like them (on the command line: a TABLE)"
         raise invalid("X", expected, None, remedy)
     return rows, affinity.multiplicity_, np.ones(rows.shape[0], dtype=bool)

@@ -1,7 +1,7 @@
 """Segments of images (``segment``); reached as ``eigencut.image``.
 
-A pixel is a row: its colour (or whatever channels it has) and its place. Only superpixels need
-scikit-image.
+A pixel is a row: its colour (or whatever channels it has), its place and, if asked for, the texture
+around it. Only superpixels need scikit-image.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ __all__ = ["segment"]
 COMPACTNESS = 0.1
 # An array whose first axis could be channels has its channels first if its sides are so long.
 LEAST_SIDE = 16
+# The window of texture, in units of the scale.
+WINDOW = 3.0
 
 
 def segment(
@@ -40,6 +42,7 @@ def segment(
     n_segments: int | None = None,
     scale: float = 1.0,
     position: float = 0.5,
+    texture: float = False,
     shape: tuple[int, int] | None = None,
     n_landmarks: int = 400,
     random_state: int | None = 0,
@@ -59,6 +62,8 @@ def segment(
         The standard deviation, in pixels, of a Gaussian that channels are smoothed by.
     position : float, default=0.5
         What the place of a pixel counts, its channels together counting 1.
+    texture : float or bool, default=False
+        What the standard deviation of channels nearby (within about 3 ``scale``) counts; True is 1.
     shape : tuple of int, optional
         Height and width, where ``image`` is an array of (pixels, channels), row by row. With it
         channels are features, compared as they are. Else 3 or 4 channels are a colour, in CIELAB.
@@ -83,6 +88,8 @@ def segment(
     """
     scale = check_magnitude("scale", scale, "use 0 for pixels as they are")
     position = check_magnitude("position", position, "use 0 for colour alone")
+    texture = float(texture) if isinstance(texture, bool) else texture
+    texture = check_magnitude("texture", texture, "use False, or True")
     pixels = _as_image(image, shape)
     is_colour = shape is None and pixels.shape[2] in (3, 4)  # RGB or RGBA
     pixels = _lab_of(pixels) if is_colour else pixels.astype(np.float64)
@@ -90,7 +97,7 @@ def segment(
     if scale > longest:  # smoothing takes time and room in proportion to it
         expected = f"be at most the longer side of the image, {longest} pixels"
         raise invalid("scale", expected, f"{scale:g}", "use the default of 1")
-    rows = _rows(pixels, scale, position)
+    rows = _rows(pixels, scale, position, texture)
     model = GPOD(n_clusters, affinity=Landmarks(n_landmarks), random_state=random_state)
     if n_segments is None:
         return model.fit_predict(rows).reshape(pixels.shape[:2])
@@ -178,9 +185,14 @@ def to_lab(colours: Array) -> Array:
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
-def _rows(pixels: Array, scale: float, position: float) -> NDArray[np.float32]:
-    """What pixels are compared by: channels and place, each of the spread it counts."""
+def _rows(pixels: Array, scale: float, position: float, texture: float) -> NDArray[np.float32]:
+    """What pixels are compared by: channels, texture and place, each of the spread it counts."""
     groups = [_spread_to(1.0, gaussian_filter(pixels, (scale, scale, 0)))]
+    if texture:
+        window = WINDOW * (scale or 1.0)
+        mean = gaussian_filter(pixels, (window, window, 0))
+        variance = gaussian_filter((pixels - mean) ** 2, (window, window, 0))
+        groups.append(_spread_to(texture, np.sqrt(variance)))
     if position:
         places = np.indices(pixels.shape[:2], dtype=np.float64).reshape(2, -1).T
         groups.append(_spread_to(position, places))

@@ -1,4 +1,4 @@
-"""Levels of a model as datamapplot takes them: layers of labels, the finest first."""
+"""Levels of a model as toponymy and datamapplot take them: layers of labels, the finest first."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from eigencut._utils.arrays import Array, Indices
 
 
 def layers(
@@ -20,7 +23,8 @@ def layers(
         Of ``model.predict_levels``.
     names : dict of int to str, optional
         What numbers are called: then layers are texts, as datamapplot takes them, and a number
-        without a name is its text. Default: layers are numbers from 0 on without gaps.
+        without a name is its text. Default: layers are numbers from 0 on without gaps, as toponymy
+        takes them.
     unlabelled : str, default="Unlabelled"
         What rows without a label are called.
 
@@ -44,3 +48,72 @@ def layers(
             own = np.array([unlabelled, *words[1:]] if numbers[0] < 0 else words)
         found.append(own[place.ravel()])
     return found
+
+
+class LevelsClusterer:
+    """The levels of a model for ``Toponymy(clusterer=)``.
+
+    Parameters
+    ----------
+    model : GPOD or TableModel
+        Fitted, or to be fitted on the vectors that toponymy clusters.
+    counts : sequence of int or "auto", default="auto"
+        How many groups each level has, as of ``predict_levels``.
+    min_children : int, default=1
+        How many groups of the level before a group has at least.
+    """
+
+    def __init__(self, model: Any, counts: Any = "auto", min_children: int = 1) -> None:
+        self.model = model
+        self.counts = counts
+        self.min_children = min_children
+
+    def fit(
+        self,
+        clusterable_vectors: Array,
+        embedding_vectors: Array,
+        layer_class: Any,
+        **layer_options: Any,
+    ) -> LevelsClusterer:
+        """Label the vectors, and set ``cluster_layers_`` and ``cluster_tree_``.
+
+        Parameters
+        ----------
+        clusterable_vectors, embedding_vectors : array of shape (n_rows, any)
+            What is clustered, and what clusters have the means of.
+        layer_class : type
+            Of toponymy's layers.
+        layer_options
+            Go to that class.
+
+        Returns
+        -------
+        LevelsClusterer
+        """
+        try:
+            check_is_fitted(self.model)
+        except ValueError:
+            self.model.fit(clusterable_vectors)
+        levels = self.model.predict_levels(
+            clusterable_vectors, self.counts, min_children=self.min_children
+        )
+        found: list[Indices] = layers(levels)
+        tree: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        above = [*found[1:], np.zeros_like(found[0])]  # a root above the coarsest layer
+        self.cluster_layers_ = []
+        for number, (labels, parents) in enumerate(zip(found, above, strict=True)):
+            means = [embedding_vectors[labels == k].mean(axis=0) for k in range(labels.max() + 1)]
+            layer = layer_class(labels, np.array(means), layer_id=number, **layer_options)
+            self.cluster_layers_.append(layer)
+            for k in range(len(means)):
+                parent = int(parents[np.argmax(labels == k)])
+                tree.setdefault((number + 1, parent), []).append((number, k))
+        self.cluster_tree_ = tree
+        return self
+
+    def fit_predict(
+        self, clusterable_vectors: Array, embedding_vectors: Array, layer_class: Any, **options: Any
+    ) -> tuple[list[Any], dict[tuple[int, int], list[tuple[int, int]]]]:
+        """Fit, and return ``cluster_layers_`` and ``cluster_tree_``."""
+        self.fit(clusterable_vectors, embedding_vectors, layer_class, **options)
+        return self.cluster_layers_, self.cluster_tree_

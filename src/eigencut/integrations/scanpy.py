@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
+from sklearn.neighbors import KNeighborsClassifier
 
 from eigencut._utils.arrays import Array
-from eigencut._utils.validation import needed, real_array, shown
+from eigencut._utils.validation import check_count, needed, real_array, shown
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
+from eigencut.io.refused_rows import refuse_infinite
 
-__all__ = ["cluster"]
+__all__ = ["cluster", "ingest"]
 
 
 def cluster(
@@ -76,6 +78,49 @@ def cluster(
     return adata if copy else None
 
 
+def ingest(
+    adata: Any,
+    reference: Any,
+    *,
+    key: str = "eigencut",
+    use_rep: str = "X_pca",
+    n_neighbors: int = 15,
+) -> None:
+    """Give new cells the clusters of the cells near them, which count by the inverse of distance.
+
+    ``adata.obs[key]`` gets the clusters, ``adata.obs[key + "_share"]`` their share of the weight.
+
+    Parameters
+    ----------
+    adata, reference : AnnData
+        The new cells, and those that are clustered, with the same representation.
+    key : str, default="eigencut"
+        Of ``reference.obs``, by ``cluster`` or anything else; then of ``adata.obs``.
+    use_rep : str, default="X_pca"
+        Of ``adata.obsm`` and ``reference.obsm``.
+    n_neighbors : int, default=15
+    """
+    _check_cells(adata)
+    _check_cells(reference, "reference")
+    check_count("n_neighbors", n_neighbors, "use the default of 15")
+    if not isinstance(key, str) or key not in reference.obs or reference.obs[key].isna().all():
+        got, remedy = shown(key), "cluster the reference first"
+        raise invalid("key", "be a column of reference.obs with clusters", got, remedy)
+    known = reference.obs[key].notna().to_numpy()
+    rows, new = _representation(reference, use_rep)[known], _representation(adata, use_rep)
+    if rows.shape[1] != new.shape[1]:
+        got = f"{new.shape[1]} in adata and {rows.shape[1]} in reference"
+        remedy = "project the new cells on the reference's components"
+        raise invalid("use_rep", "have as many columns in both", got, remedy)
+    for each in (rows, new):
+        refuse_infinite(each, csr_array(each) if issparse(each) else each)
+    nearest = KNeighborsClassifier(min(n_neighbors, rows.shape[0]), weights="distance")
+    shares = nearest.fit(rows, reference.obs[key][known].astype(str)).predict_proba(new)
+    names = nearest.classes_[shares.argmax(axis=1)].astype(object)
+    adata.obs[key] = _categorical(names, nearest.classes_)
+    adata.obs[f"{key}_share"] = shares.max(axis=1)
+
+
 def _representation(adata: Any, use_rep: str) -> Array:
     if not isinstance(use_rep, str) or (use_rep != "X" and use_rep not in adata.obsm):
         expected = f"be 'X' or one of adata.obsm ({', '.join(adata.obsm) or 'empty'})"
@@ -114,11 +159,11 @@ def _graph(adata: Any, neighbors_key: str | None, obsp: str | None) -> csr_array
     return csr_array(found).astype(np.float64)
 
 
-def _check_cells(adata: Any) -> None:
+def _check_cells(adata: Any, name: str = "adata") -> None:
     parts = ("obs", "obsm", "obsp", "uns", "n_obs")
     if isinstance(adata, type) or not all(hasattr(adata, part) for part in parts):
         remedy = "make one of rows by anndata.AnnData(X), or use eigencut.GPOD for an array"
-        raise invalid("adata", "be an AnnData", shown(adata), remedy)
+        raise invalid(name, "be an AnnData", shown(adata), remedy)
 
 
 def _check_key_added(adata: Any, key_added: Any) -> None:

@@ -2,7 +2,7 @@
 
 - ``column_kinds``: what a column holds (numbers, dates, words); cells as numbers; names of columns
 - ``table``: ``Table``, ``Coding`` (words and dates to numbers), ``Source`` (a file read in blocks)
-- ``readers``: CSV, Parquet and NPY as sources (``open_source``)
+- ``readers``: CSV, Parquet, Feather, JSON lines and NPY as sources (``open_source``)
 - ``rows``: ``Rows``, a stream that is read again and again; labels of a stream to a ``.npy`` file
 - ``sample``: a sample of rows, and random numbers of rows, that depend on no order
 - ``validation``: rows and weights that users pass, checked

@@ -3,8 +3,8 @@
 CSV is read by pyarrow, however it is written: any delimiter, with or without a header, packed or
 not. Delimiter and header are found out from the first lines. All chosen columns are read as text,
 whose meaning is decided where that of data frames is (``eigencut.io.table``). Only for an error a
-file is read once more, line by line, to name the line. Parquet is read by pyarrow too, NPY by
-numpy.
+file is read once more, line by line, to name the line. Parquet, Feather and JSON lines are
+read by pyarrow too, NPY by numpy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -46,12 +46,11 @@ _OTHER_FORMATS = {  # what begins like this is not a table of text
     "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for Python: "
     "GPOD(...).fit(scipy.sparse.load_npz({name!r}))",
     rb"PK\x03\x04|\xd0\xcf\x11\xe0": "it is a spreadsheet or an archive; save it as CSV",
-    rb"ARROW1": "it is Feather; save the table as Parquet",
     rb"SQLite f|%PDF|\x89HDF": "it is a database or a document; save the table as CSV",
     rb"\xff\xfe|\xfe\xff": "it is UTF-16; save it as UTF-8",
     rb"\xfd7zXZ": "it is packed with xz; unpack it, or pack it with gzip",
     rb"\x80[\x02-\x05]": "it is a pickle, which could run code; save the table as CSV or NPY",
-    rb"\s*[\[{]\s*[\[{}\"\]\d-]": "it is JSON; save the table as CSV",
+    rb"\s*[\[{]\s*[\[{}\"\]\d-]": "it is JSON; save the table as CSV, or one object to a line",
     rb"(?i)\s*<(\?xml|!doctype|html)": "it is XML or a web page; save the table as CSV",
 }
 
@@ -127,13 +126,43 @@ def _numbered_rows(
 
 
 def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
-    """Return whether the first row names columns: words above numbers, or nothing but words."""
+    """Return whether the first row names columns: words above numbers, or nothing but words.
+
+    Or numbers that count up, such as years, each unlike the others of its column.
+    """
     first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     is_word = [number_of_text(cell, decimal) is None for cell in first]
-    return all(is_word) or any(
+    if all(is_word) or any(
         word and others and all(number_of_text(row[i], decimal) is not None for row in others)
         for i, word in enumerate(is_word)
+    ):
+        return True
+    numbered = [i for i, word in enumerate(is_word) if not word]
+    step = step_up([first[i] for i in numbered])
+    return (
+        step > 0
+        and any(step_up([row[i] for i in numbered]) != step for row in others)
+        and not any(row[i] == first[i] for row in others for i, word in enumerate(is_word) if word)
+        and all(_is_unlike(first[i], [row[i] for row in others], decimal) for i in numbered)
     )
+
+
+def step_up(cells: Sequence[str]) -> int:
+    """Return by how much whole numbers, two or more, count up; 0 where they do not."""
+    if len(cells) < 2 or not all(re.fullmatch(r"\s*[0-9]{1,15}\s*", cell) for cell in cells):
+        return 0
+    steps = {int(after) - int(before) for before, after in pairwise(cells)}
+    return max(0, *steps) if len(steps) == 1 else 0
+
+
+def _is_unlike(first: str, others: Sequence[str], decimal: str) -> bool:
+    """Return whether a whole number is none of others: these have fractions, or are far away."""
+    numbers = [number_of_text(cell, decimal) for cell in others]
+    there = [(n, cell) for n, cell in zip(numbers, others, strict=True) if n is not None and n == n]
+    if all(decimal in cell or "e" in cell.lower() for _, cell in there):
+        return bool(there)
+    low, high = min(n for n, _ in there), max(n for n, _ in there)
+    return len(others) > 1 and max(low - float(first), float(first) - high) > high - low
 
 
 class CsvSource(Source):
@@ -169,11 +198,11 @@ class CsvSource(Source):
         if not rows:
             raise EmptyTableError(f"{path} has no rows.")
         self.has_names = is_header(rows, decimal) if header is None else header
-        is_whole = [all(cell.strip().isdigit() for cell in row) for row in rows]
-        if header is None and is_whole[0] and not all(is_whole):
+        if header is None and step_up([cell for cell in rows[0] if cell.strip().isdigit()]):
+            taken, other = ("names of columns", "no-") if self.has_names else ("data", "")
             warn_user(
-                f"The first line of {path}, {quoted(rows[0], most=3)}, was read as data. If these "
-                "are names of columns, use --header, or header=True in Python."
+                f"The first line of {path}, {quoted(rows[0], most=3)}, was read as {taken}. If "
+                f"that is wrong, use --{other}header, or header={not self.has_names} in Python."
             )
         self.names = plain_names(len(rows[0]))
         if self.has_names:
@@ -363,15 +392,24 @@ class CsvSource(Source):
 
     def _explained(self, error: Exception) -> ValueError:
         """Return what is wrong with the lines of a file that pyarrow does not read."""
-        with suppress(OSError, csv.Error):
-            rows = self._rows_with_lines() if Path(self.name).is_file() else iter(())
-            first, cells = next(rows, (0, []))
-            for line, other in rows:
+        first = cells = None
+        before = last = 0
+        try:
+            for line, other in self._rows_with_lines() if Path(self.name).is_file() else ():
+                first, cells = first or line, cells or other
                 if len(other) != len(cells):
                     return ValueError(
                         f"{self.name}: line {line} has {len(other)} cells, but line {first} has "
                         f"{len(cells)}. Correct it, or name the delimiter."
                     )
+                before, last = last, line
+        except OSError:
+            pass
+        except csv.Error:  # a cell that is longer than csv takes: the one that does not end
+            before = last
+        if "quoted cell" in str(error) and last:
+            where = f"a quoted cell begins in line {before + 1} and does not end"
+            error = ValueError(f"{where}. Add or remove a quote")
         return ValueError(
             f"{self.name}: {printable(str(error)).removeprefix('CSV parse error: ')}."
         )
@@ -418,64 +456,137 @@ class NpySource(Source):
             yield piece
 
 
-class ParquetSource(Source):
-    """A Parquet file, read with pyarrow."""
+class ArrowSource(Source):
+    """A Parquet, Feather or JSON lines file, read with pyarrow.
+
+    A column of lists of numbers is one column for each place in the lists: name[0], name[1], ...
+    """
 
     has_names = True
 
-    def __init__(self, path: str) -> None:
-        self._arrow, self.name = needed("pyarrow", "stream"), path
-        parquet = needed("pyarrow.parquet", "stream")
+    def __init__(self, path: str, kind: str) -> None:
+        self._arrow, self._compute = (
+            needed("pyarrow", "stream"),
+            needed("pyarrow.compute", "stream"),
+        )
+        self.name, self._kind = path, kind
         with self._damaged():
-            # Read ahead, pyarrow would keep all of the file in memory.
-            self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-            self._schema, self.size = self._file.schema_arrow, self._file.metadata.num_rows
-        self.names = tuple(self._schema.names)
+            if kind == "Parquet":
+                # Read ahead, pyarrow would keep all of the file in memory.
+                parquet = needed("pyarrow.parquet", "stream")
+                self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+                self._schema, self.size = self._file.schema_arrow, self._file.metadata.num_rows
+            elif kind == "Feather":
+                self._file = self._arrow.ipc.open_file(self._arrow.OSFile(path))
+                self._schema = self._file.schema
+            else:
+                self._file = needed("pyarrow.json", "stream").read_json(path)
+                self._schema, self.size = self._file.schema, len(self._file)
+            refuse_duplicates(self._schema.names)
+            lengths = {column: self._length_of_lists(column) for column in self._schema.names}
+        self.groups = {c: tuple(f"{c}[{i}]" for i in range(n)) for c, n in lengths.items() if n}
+        self._column_of = [  # and the place in its lists, if it has any
+            (name, column, place)
+            for column in lengths
+            for place, name in enumerate(self.groups.get(column, (column,)))
+        ]
+        self.names = tuple(name for name, _, _ in self._column_of)
         refuse_duplicates(self.names)
 
+    def _length_of_lists(self, column: str) -> int | None:
+        """Return how many numbers each list of a column has, as far as its beginning shows."""
+        types, kind = self._arrow.types, self._schema.field(column).type
+        if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+            return None
+        of_numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        if not any(check(kind.value_type) for check in of_numbers):
+            return None
+        if hasattr(kind, "list_size"):
+            return int(kind.list_size)
+        lists = next(self._raw_batches([column], 1024)).column(0).drop_null()
+        return len(lists[0]) if len(lists) else None
+
+    def _raw_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
+        if self._kind == "Parquet":
+            yield from self._file.iter_batches(n_rows, columns=columns)
+        elif self._kind == "Feather":
+            for i in range(self._file.num_record_batches):
+                yield self._file.get_batch(i).select(columns)
+        else:
+            yield from self._file.select(columns).to_batches(n_rows)
+
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        kinds = {name: self._schema.field(name).type for name in columns}
+        chosen = [each for each in self._column_of if each[0] in set(columns)]
+        wanted = list(dict.fromkeys(column for _, column, _ in chosen))
+        self._refuse_nested(wanted)
+        n_rows = int(np.clip((1 << 24) // max(1, len(columns)), 1024, READ_ROWS))
+        try:
+            with self._damaged():
+                for batch in self._raw_batches(wanted, n_rows):
+                    for column in self.groups.keys() & wanted:
+                        self._refuse_other_lengths(column, batch.column(column))
+                    self.n_read += len(batch)
+                    found = {name: self._cells(batch, *of) for name, *of in chosen}
+                    yield {name: found[name] for name in columns}
+        finally:
+            self.close()
+
+    def _cells(self, batch: Any, column: str, place: int) -> Any:
+        """Return a column, or the numbers at one place in its lists."""
+        if column not in self.groups:
+            return batch.column(column)
+        return self._compute.list_element(batch.column(column), place).cast("float64", safe=False)
+
+    def _refuse_nested(self, columns: Sequence[str]) -> None:
+        """Raise an error for columns whose cells are not one value."""
+        kinds = {name: self._schema.field(name).type for name in columns if name not in self.groups}
         nested = [name for name in kinds if self._arrow.types.is_nested(kinds[name])]
         if nested:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in nested[:8])
             raise ValueError(
-                f"{self.name}: cells must hold a number, a word or a date. Got {shown}. Fit "
-                f"without these columns (drop {','.join(nested)!r}), or write one value to a cell."
+                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers. "
+                f"Got {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
+                "one value to a cell."
             )
-        n_rows = int(np.clip((1 << 24) // max(1, len(columns)), 1024, READ_ROWS))
-        try:
-            with self._damaged():
-                for batch in self._file.iter_batches(n_rows, columns=list(kinds)):
-                    self.n_read += len(batch)
-                    yield {name: batch.column(name) for name in columns}
-        finally:
-            self.close()
+
+    def _refuse_other_lengths(self, name: str, lists: Any) -> None:
+        """Raise an error for a list that is not as long as the first one; it may be missing."""
+        length = len(self.groups[name])
+        sizes = np.asarray(self._compute.list_value_length(lists).fill_null(length))
+        if (sizes != length).any():
+            at = int(np.argmax(sizes != length))
+            raise ValueError(
+                f"{self.name}: the lists of column {name!r} must all have {length} numbers, as the "
+                f"first one has. Got {sizes[at]} in row {at + self.n_read}; make them of one "
+                f"length, or fit without the column (drop {name!r})."
+            )
 
     def close(self) -> None:
-        self._file.close()
+        if self._kind == "Parquet":
+            self._file.close()
 
     @contextmanager
     def _damaged(self) -> Iterator[None]:
         try:
             yield
         except (OSError, self._arrow.ArrowException) as error:
-            raise ValueError(f"{self.name} is a damaged Parquet file; write it again.") from error
+            damaged = f"{self.name} is a damaged {self._kind} file; write it again."
+            raise ValueError(damaged) from error
 
 
 def open_source(path: str, *, file: io.BufferedReader | None = None, **dialect: Any) -> Source:
-    """Open the table in a file: Parquet, NPY, or else CSV."""
+    """Open the table in a file: Parquet, Feather, JSON lines, NPY, or else CSV."""
     opened = file or Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
     try:
         start = opened.peek(8)  # once: a pipe cannot be opened again
-        kinds: dict[bytes, type[Any]] = {b"PAR1": ParquetSource, b"\x93NUMPY": NpySource}
+        kinds = {b"PAR1": "Parquet", b"ARROW1": "Feather", b"{": "JSON lines", b"\x93NUMPY": "NPY"}
         kind = next((kind for magic, kind in kinds.items() if start.startswith(magic)), None)
         if kind is None:
             return CsvSource(path, opened, is_ours=file is None, **dialect)
         if file is not None or not opened.seekable():
             raise ValueError(f"{path} must be CSV; save the table to a file and name that.")
         opened.close()
-        source: Source = kind(path)
-        return source
+        return NpySource(path) if kind == "NPY" else ArrowSource(path, kind)
     except BaseException:
         if file is None:
             opened.close()

@@ -60,7 +60,7 @@ def refuse_infinite(X: Any, rows: Any, pairwise: bool = False) -> None:
     what, remedy = "infinity", "correct or drop it"
     if np.isnan(value):
         what, remedy = "NaN, a missing value,", "use TableModel(GPOD(...), missing='median') or "
-        remedy = "correct it" if pairwise else f"{remedy}'drop', or drop the rows"
+        remedy = "correct it" if pairwise else f"{remedy}'mean' or 'drop', or drop the rows"
     names = labels_of(X) if hasattr(X, "columns") else ()
     name = repr(names[column]) if column < len(names) else column
     got = f"{what} in {place_of(X, row)}, column {name}"
@@ -83,28 +83,38 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
+def _first_refused(error: RefusedRow, rows: Any) -> RefusedRow | None:
+    """Return the error for the first such row of an array; None if there is none."""
+    for some in row_blocks(rows.shape[0], 1, 1 << 14):
+        block = rows[some]
+        try:
+            error.check(block if issparse(block) else np.asarray(block, dtype=np.float64))
+        except RefusedRow as refused:
+            refused.row += some.start
+            return refused
+    return None
+
+
 @contextmanager
 def naming_refused_rows(
     rows: Any, names: Sequence[str] | None = None, X: Any = None
 ) -> Iterator[None]:
-    """Name a row that is refused within by its place among these; that of a stream stays open."""
+    """Name a row that is refused within by its place among these: an array, a stream or None."""
     try:
         yield
     except RefusedRow as error:
-        if rows is None or hasattr(rows, "tables"):
-            raise (error if error.place is not None else error.at("some row")) from error
-        given, n_before, refused = rows if issparse(rows) else np.asarray(rows), 0, error
-        for some in row_blocks(given.shape[0], 1, 1 << 14):
-            try:
-                block = given[some]
-                error.check(block if issparse(block) else np.asarray(block, dtype=np.float64))
-            except RefusedRow as found:
-                refused, n_before = found, some.start
-                break
-        is_named = refused.column is not None and names is not None
-        name = str(names[refused.column]) if is_named else None  # type: ignore[index]
-        refused.row += n_before
-        raise refused.at(place_of(X, refused.row), name) from error
+        is_stream, n_before = rows is None or hasattr(rows, "tables"), 0
+        blocks: Any = rows if is_stream else [rows if issparse(rows) else np.asarray(rows)]
+        if rows is None or not getattr(rows, "is_local", True):  # to read it again takes too long
+            blocks = ()
+        for block in blocks:
+            if (refused := _first_refused(error, block)) is not None:
+                is_named = refused.column is not None and names is not None
+                name = str(names[refused.column]) if is_named else None  # type: ignore[index]
+                refused.row += n_before
+                raise refused.at(place_of(X, refused.row), name) from error
+            n_before += block.shape[0]
+        raise (error if error.place is not None else error.at("some row")) from error
 
 
 @contextmanager
@@ -113,11 +123,20 @@ def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[No
     try:
         yield
     except RefusedRow as error:
-        if hasattr(X, "tables"):
-            raise error.at("some row") from error
         kinds = zip(preparation.columns, preparation.kinds, strict=True)
         names = [name for name, kind in kinds if kind.is_scaled]
-        at = error.column if error.column is not None and error.column < len(names) else None
-        place = place_of(X, int(np.flatnonzero(complete)[error.row]))
-        refused = RefusedRow(*error.parts, error.row, at, error.check)  # words are several columns
-        raise refused.at(place, None if at is None else names[at]) from error
+
+        def named(refused: RefusedRow, place: str) -> RefusedRow:  # words are several columns
+            j = refused.column if refused.column in range(len(names)) else None
+            found = RefusedRow(*refused.parts, refused.row, j, refused.check)
+            return found.at(place, None if j is None else names[j])
+
+        if not hasattr(X, "tables"):
+            row = int(np.flatnonzero(complete)[error.row])
+            raise named(error, place_of(X, row)) from error
+        for table in X.tables(preparation.coding()) if X.is_local else ():
+            rows, complete = preparation.apply(table)
+            if (refused := _first_refused(error, rows)) is not None:
+                place = table.place(int(np.flatnonzero(complete)[refused.row]))
+                raise named(refused, place) from error
+        raise error.at("some row") from error

@@ -77,7 +77,7 @@ def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
     """Return the names of the columns to read."""
     if columns is None:
         return list(source.names)
-    names = list(columns)
+    names = [each for name in columns for each in source.groups.get(name, (name,))]
     unknown = absent(names, source.names)
     if unknown:
         expected = f"be among those of {source.name}, {quoted(source.names)}"
@@ -217,7 +217,7 @@ class Rows:
         encoding: str = "utf-8",
         decimal: str = ".",
     ) -> Rows:
-        """Read a CSV, Parquet or NPY file, or all files of a folder by order of name.
+        """Read a CSV, Parquet, Feather, JSON lines or NPY file, or all files of a folder by name.
 
         The first bytes of a file tell its kind. All kinds but NPY need
         ``pip install 'eigencut[stream]'``.
@@ -440,6 +440,7 @@ def write_rows(
     rows: Rows,
     answers: Iterable[NDArray[Any]],
     dtype: Any,
+    shape: tuple[int, ...] = (),
 ) -> int:
     """Write the answers for blocks of a stream into a ``.npy`` file; return the number of rows."""
     written, got = Path(path), repr(os.fspath(path))
@@ -450,12 +451,12 @@ def write_rows(
         expected = "be another file than those the rows are read from"
         raise invalid("path", expected, got, "name a new one")
     n_rows = 0
-    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0,)}
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0, *shape)}
     with replacing(path) as file:
         write_array_header_1_0(file, header)  # which leaves room for any number of rows
         for answer in answers:
             file.write(answer.astype(dtype).tobytes())
             n_rows += len(answer)
         file.seek(0)
-        write_array_header_1_0(file, header | {"shape": (n_rows,)})
+        write_array_header_1_0(file, header | {"shape": (n_rows, *shape)})
     return n_rows

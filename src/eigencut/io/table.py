@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -382,7 +383,8 @@ class Source(ABC):
     """A table that is read in blocks, once.
 
     ``names`` are those of the columns, x1, x2, ... where the file has none (``has_names``);
-    ``unnamed`` are those that it has not, though others are there. ``size`` is the number of rows
+    ``unnamed`` are those that it has not, though others are there. ``groups`` are names of several
+    columns together, which options may give: those of lists in one. ``size`` is the number of rows
     or bytes, if known, and ``n_read`` how many of them were read.
     """
 
@@ -390,6 +392,7 @@ class Source(ABC):
     names: tuple[str, ...]
     has_names: bool
     unnamed: frozenset[str] = frozenset()
+    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     size: int | None = None
     n_read: int = 0
     decimal: str | None = None  # the mark of a text file

@@ -45,7 +45,7 @@ class Policy:
     most_places: int = 64  # words of a column that have a place of their own
     frequent_rows: int = 10  # rows that make a word frequent; one in a hundred, if these are fewer
     most_words: int = 256  # of a column of which nobody said that it is categorical
-    sampled_rows: int = 1 << 16  # of a stream, for medians
+    sampled_rows: int = 1 << 16  # of a stream, for quantiles
     listed_words: int = 6  # of a column, in a summary
     order: float = 0.5  # the weight of an ordered column, whose values leave gaps as words do
     skewed: float = 1.5  # a column of no negative number is logged above this skewness
@@ -96,12 +96,15 @@ class Categories:
 
     columns: tuple[WordPlaces, ...]
     points: Array
+    fills_middle: bool = False  # for missing words, else the most frequent one
 
     def places(self, table: Table) -> Indices:
         """Return the place of the word in each column of words, for each row."""
         found, start = [], 0
         for column in self.columns:
-            missing = int(np.argmax(column.shares)) if column.n_places else 0
+            missing = column.n_places
+            if column.n_places and not self.fills_middle:
+                missing = int(np.argmax(column.shares))
             found.append(start + column.places(table, missing))
             start += column.n_places + 1
         return np.column_stack(found)
@@ -114,20 +117,20 @@ class Categories:
         return found
 
     @classmethod
-    def indicators(cls, columns: Sequence[WordPlaces]) -> Categories:
+    def indicators(cls, columns: Sequence[WordPlaces], fills_middle: bool) -> Categories:
         """Return words as ``(h - p) / sqrt(p)``."""
         blocks = []
         for column in columns:
             p = column.shares
             scaled = (np.eye(column.n_places) - p) / np.sqrt(p)
             blocks.append(np.vstack([scaled, np.zeros(column.n_places)]))
-        return cls(tuple(columns), block_diag(*blocks))
+        return cls(tuple(columns), block_diag(*blocks), fills_middle)
 
     def with_factors(self, vectors: Array, unit: float) -> Categories:
         """Return, of ``indicators``, corners and coordinates by these vectors, in this unit."""
         corners = [np.vstack([np.eye(column.n_places), column.shares]) for column in self.columns]
         parts = [POLICY.corner * block_diag(*corners), POLICY.factor * (self.points @ vectors)]
-        return Categories(self.columns, unit * np.hstack(parts))
+        return Categories(self.columns, unit * np.hstack(parts), self.fills_middle)
 
 
 @dataclass

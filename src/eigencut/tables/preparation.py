@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import Printed
 from eigencut._utils.running import advance, stage, warn_user
+from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.auto.policy import POLICY as AUTO_POLICY
 from eigencut.exceptions import ModelFileError, invalid, printable
@@ -31,8 +32,10 @@ from eigencut.tables.categories import POLICY, Categories, MixedProducts, WordPl
 
 Mask = NDArray[np.bool_]
 ARRAYS = ("shift", "scale", "fill", "floor", "means", "missing_shares", "constant")
-UNITS = ("auto", "standard", "minmax", "none")
-MISSING = ("refuse", "drop", "median")
+UNITS = ("auto", "standard", "robust", "minmax", "none")
+NORMAL_RANGE = 1.349  # between the quartiles of a normal distribution of deviation 1
+FILLS = ("mean", "median")  # what a missing value becomes
+MISSING = ("refuse", "drop", *FILLS)
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Preparation:
         chosen = self.is_scaled
         shift, scale, fill = self.shift[chosen], self.scale[chosen], self.fill[chosen]
         values = values if chosen.all() else values[:, chosen]
-        if self.missing == "median":
+        if self.missing in FILLS:
             values = np.where(np.isnan(values), fill, values)
         with np.errstate(over="ignore"):
             scaled = (logged(values, self.floor[chosen]) - shift) / scale
@@ -149,14 +152,16 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
 def complete_rows(table: Table, missing: str) -> Mask:
     """Return which rows take part: all if values are filled in, else those without gaps."""
     is_missing = np.isnan(table.values)
-    if missing == "median":
+    if missing in FILLS:
         return np.ones(len(is_missing), dtype=bool)
     if missing == "refuse" and is_missing.any():
         names = [table.names[i] for i in np.flatnonzero(is_missing.any(axis=0))]
         row, column = (int(places[0]) for places in np.nonzero(is_missing))
         where = f", column {table.names[column]!r}" if len(names) > 1 else ""
         got = f"some in {quoted(names)}, first in {table.place(row)}{where}"
-        remedy = "fit with missing 'drop' or 'median' (on the command line: --missing median)"
+        remedy = (
+            "fit with missing 'drop', 'mean' or 'median' (on the command line: --missing median)"
+        )
         raise invalid("The table", "have no missing values (NaN)", got, remedy)
     return np.asarray(~is_missing.any(axis=1))
 
@@ -210,7 +215,7 @@ def restored_preparation(
     if (arrays["scale"] <= 0).any():
         raise ValueError("scale must be positive.")
     with_words = [c for c, kind in zip(columns, kinds, strict=True) if not kind.is_scaled]
-    points = _categories(state, with_words) if with_words else None
+    points = _categories(state, with_words, missing) if with_words else None
     found = Preparation(
         columns=columns, units=units, missing=missing, kinds=kinds, categories=points, **arrays
     )
@@ -231,7 +236,7 @@ def _kinds(state: StateReader) -> tuple[Kind, ...]:
     return tuple(found)
 
 
-def _categories(state: StateReader, columns: list[str]) -> Categories:
+def _categories(state: StateReader, columns: list[str], missing: str) -> Categories:
     described = [
         (part.word("column", tuple(columns)), tuple(part.words("words")), part.integer("n_rare", 0))
         for part in state.parts("words")
@@ -243,7 +248,7 @@ def _categories(state: StateReader, columns: list[str]) -> Categories:
     split = np.split(shares, np.cumsum(sizes)[:-1])
     points = state.array("points", (sum(sizes) + len(sizes), None))
     places = tuple(WordPlaces(*of, p) for of, p in zip(described, split, strict=True))
-    return Categories(places, points)
+    return Categories(places, points, missing == "mean")
 
 
 # Rows that a model keeps, back as a table: columns, units and words as they were.
@@ -405,7 +410,7 @@ def learn_preparation(
     """Return the preparation of a table or a stream: one pass, and a second if it has words."""
     is_stream = isinstance(source, Rows)
     tables: Any = source.tables if isinstance(source, Rows) else (lambda coding: [source])
-    parts: list[Any] = []  # statistics of values and of logarithms, and a sample for medians
+    parts: list[Any] = []  # statistics of values and of logarithms, and a sample for quantiles
     counts, last = _Counts(), None
     with stage("units"):
         for table in tables(Coding(columns=columns)):
@@ -417,7 +422,7 @@ def learn_preparation(
                 ColumnStatistics.measure(values, weight),
                 ColumnStatistics.measure(log_of_positive(values), weight),
             ]
-            if missing == "median" and (is_stream or weight is not None):
+            if units == "robust" or (missing == "median" and (is_stream or weight is not None)):
                 size = POLICY.sampled_rows if is_stream else max(len(values), 1)
                 found.append(RowSample.draw(values, weight, size=size, seed=0))
             parts = [a.merged(b) for a, b in zip(parts, found, strict=True)] if parts else found
@@ -426,14 +431,17 @@ def learn_preparation(
     assert last is not None  # a stream has one row at least
     statistics, logs, *samples = parts
     means, fill = statistics.mean, np.zeros(len(last.names))
-    if missing == "median":
-        _refuse_empty(last.names, statistics.count == 0)
-        fill = _medians(last, samples[0] if samples else None)
+    if missing in FILLS:
+        _refuse_empty(last.names, statistics.count == 0, missing)
+        fill = means
+        if missing == "median":
+            is_whole = not is_stream and last.weight is None
+            fill = np.nanmedian(last.values, 0) if is_whole else _quantiles(last, samples[0], 0.5)
         n_missing, log = statistics.n_rows - statistics.count, log_of_positive(fill)
         statistics = statistics.with_values(fill, n_missing)
         logs = logs.with_values(np.nan_to_num(log), np.where(np.isnan(log), 0.0, n_missing))
     if statistics.n_rows == 0:
-        remedy = "fit with missing='median'"
+        remedy = "fit with missing 'mean' or 'median'"
         raise invalid("The table", "have rows without missing values", "none", remedy)
     kinds = tuple(last.kind(name) for name in last.names)
     shift, width, floor = np.zeros(len(kinds)), np.ones(len(kinds)), np.zeros(len(kinds))
@@ -442,6 +450,9 @@ def learn_preparation(
         floor, statistics = heavy_tails(statistics, logs, is_number)
     if units in ("auto", "standard"):
         shift, width = statistics.mean, statistics.deviation / _weights(units, kinds)
+    elif units == "robust":
+        low, shift, high = (_quantiles(last, samples[0], share) for share in (0.25, 0.5, 0.75))
+        width = np.where(high > low, (high - low) / NORMAL_RANGE, statistics.deviation)
     elif units == "minmax":
         with np.errstate(over="ignore"):
             shift, width = statistics.low, statistics.high - statistics.low
@@ -484,8 +495,8 @@ def _warn_of_missing(names: Sequence[str], shares: Array, missing: str) -> None:
     for name, share in zip(names, shares, strict=True):
         if share >= POLICY.much_missing:
             done = "rows without it were left out"
-            if missing == "median":
-                done = "the median was filled in, and these rows may become a cluster"
+            if missing in FILLS:
+                done = f"the {missing} was filled in, and these rows may become a cluster"
             warn_user(
                 f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill in "
                 "better values."
@@ -526,7 +537,7 @@ def _with_words(
     """Return the preparation with points for words, if there are any; tables are read once more."""
     if not counts.of:
         return preparation
-    indicators = Categories.indicators(_places(preparation, counts))
+    indicators = Categories.indicators(_places(preparation, counts), preparation.missing == "mean")
     chosen = preparation.is_scaled
     spread = np.where(statistics.low == statistics.high, 0.0, statistics.deviation)
     standard = replace(
@@ -566,23 +577,21 @@ def _weight_of(table: Table, chosen: Any) -> Array | None:
     return None if table.weight is None else table.weight[chosen]
 
 
-def _medians(table: Table, sample: RowSample | None) -> Array:
-    """Return the median of each column of a whole table, or of a sample of weighted rows."""
-    if sample is None:
-        return np.asarray(np.nanmedian(table.values, axis=0))
+def _quantiles(table: Table, sample: RowSample, share: float) -> Array:
+    """Return a quantile of each column of a sample, rows counting as often as they were seen."""
     is_there = ~np.isnan(sample.rows)
-    _refuse_empty(table.names, ~is_there.any(axis=0))
+    _refuse_empty(table.names, ~is_there.any(axis=0), "median")
     columns = zip(sample.rows.T, is_there.T, strict=True)
     how: dict[str, Any] = {"method": "inverted_cdf"}
     return np.array(
-        [np.quantile(c[there], 0.5, weights=sample.counts[there], **how) for c, there in columns]
+        [np.quantile(c[there], share, weights=sample.counts[there], **how) for c, there in columns]
     )
 
 
-def _refuse_empty(names: Sequence[str], is_empty: Any) -> None:
+def _refuse_empty(names: Sequence[str], is_empty: Any, missing: str) -> None:
     empty = [name for name, found in zip(names, is_empty, strict=True) if found]
     if empty:
-        expected = "have some values to fill missing ones by their median"
+        expected = f"have some values to fill missing ones by their {missing}"
         raise invalid("Columns", expected, f"none in {quoted(empty)}", "drop them")
 
 
@@ -611,6 +620,10 @@ class TableSummary(Printed):
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain values, for JSON."""
         return [asdict(column) for column in self.columns]
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame, a row for each column."""
+        return needed("pandas", "pandas").DataFrame(self.to_dict())
 
     def __str__(self) -> str:
         lines = [("column", "kind", "found")]
@@ -672,6 +685,9 @@ def _of_units(preparation: Preparation, j: int) -> str:
         return f"always {mean}"
     if preparation.units == "minmax":
         found = f"from {_shown(shift, kind)} to {_shown(shift + scale, kind)}"
+    elif preparation.units == "robust":
+        spread = f"{NORMAL_RANGE * scale:.4g}{unit}"
+        found = f"median {_shown(shift, kind)}, from quartile to quartile {spread}"
     elif preparation.units == "none":
         found = f"as it is, in{unit}" if unit else "as it is"
     else:

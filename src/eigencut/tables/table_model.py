@@ -60,15 +60,17 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         What columns hold, by name: "numeric", "boolean", "categorical", "date", "ignore", or a list
         of words in their order, the least first. What is not said is found out from dtypes and
         contents; ``summary`` says it. A list of names chooses columns. None takes all.
-    scale : {"auto", "standard", "minmax", "none"}, default="auto"
-        "standard" brings columns to mean 0 and variance 1, "minmax" to the range from 0 to 1, and
-        "none" leaves them. "auto" is "standard" of the logarithm for columns without negative
-        numbers that have a long tail (``summary`` names them), and gives ordered words half a
-        deviation. Words become points, in the same units.
-    missing : {"refuse", "drop", "median"}, default="refuse"
+    scale : {"auto", "standard", "robust", "minmax", "none"}, default="auto"
+        "standard" brings columns to mean 0 and variance 1, "robust" to median 0 and the quartiles
+        of a normal distribution, "minmax" to the range from 0 to 1, and "none" leaves them. "auto"
+        is "standard" of the logarithm for columns without negative numbers that have a long tail
+        (``summary`` names them), and gives ordered words half a deviation. Words become points, in
+        the same units.
+    missing : {"refuse", "drop", "mean", "median"}, default="refuse"
         What to do with missing values: an error; leave such rows out of the fit, and give them the
-        label -1 (and NaN for everything else); or fill in the median, or the most frequent word.
-        The median of a stream is that of a reproducible sample of 65536 different rows.
+        label -1 (and NaN for everything else); or fill in what is usual in the column. For words
+        that is the middle of all, or the most frequent one. Quantiles of a stream are those of a
+        reproducible sample of 65536 different rows.
 
     Attributes
     ----------

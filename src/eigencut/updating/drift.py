@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -22,8 +23,9 @@ from scipy.stats import chi2, hypergeom, mannwhitneyu
 from sklearn.base import clone
 
 from eigencut._utils.arrays import Array, Indices, are_counts
-from eigencut._utils.json_ready import JsonReady, Printed
+from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut._utils.running import row_blocks, threads, warn_user, without_progress
+from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.discretization import assign
 from eigencut.exceptions import GraphWarning, invalid
@@ -367,33 +369,59 @@ class Drift(Printed, JsonReady):
         more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
         return {**super().to_dict(), **more}
 
-    def __str__(self) -> str:
-        support, cut, new = self.without_support, self.cut_value, self.new_cluster
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row for each measure, cluster and column."""
+        support, cut = self.without_support, self.cut_value
+        rows: list[tuple[Any, ...]] = [
+            ("without support", None, support.before, support.now, None, support.p_value),
+            ("cut value", None, cut.before, cut.now, None, cut.p_value),
+        ]
+        rows += [("share", k, *both, None, self.p_shares) for k, both in self.shares.items()]
+        rows += [("column", c.column, c.before, c.now, c.effect, c.p_value) for c in self.columns]
+        head = ["measure", "name", "before", "now", "effect", "p_value"]
+        return needed("pandas", "pandas").DataFrame(rows, columns=head)
+
+    @property
+    def _title(self) -> str:
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
         compared = f"{rows}, compared with {self.n_compared:.0f} training rows"
-        lines = [f"{self.verdict} (p = {self.p_value:.2g}): {compared}"]
-        measures = [
-            ("unlike training", f"{support.now:.2%}", f"{support.before:.2%}", support.p_value),
-            ("cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", cut.p_value),
-        ]
-        for name, now, before, p in measures:
-            lines.append(f"  {name:<16} {now:>8}  before {before:>8}  p = {p:.2g}")
-        p_shares = f"  p = {self.p_shares:.2g} (all shares)"
-        for number, (before_share, share) in self.shares.items():
-            name = f"cluster {number}"
-            lines.append(f"  {name:<16} {share:>8.2%}  before {before_share:>8.2%}{p_shares}")
-            p_shares = ""
-        found = [("new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}")]
+        return f"{self.verdict} (p = {self.p_value:.2g}): {compared}"
+
+    def _measures(self) -> Iterator[tuple[str, str, str, str]]:
+        """Give what was measured, now and before, and its p-value."""
+        support, cut = self.without_support, self.cut_value
+        p_value = f"{support.p_value:.2g}"
+        yield "unlike training", f"{support.now:.2%}", f"{support.before:.2%}", p_value
+        yield "cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", f"{cut.p_value:.2g}"
+        p_value = f"{self.p_shares:.2g} (all shares)"
+        for number, (before, now) in self.shares.items():
+            yield f"cluster {number}", f"{now:.2%}", f"{before:.2%}", p_value
+            p_value = ""
+
+    def _findings(self) -> Iterator[tuple[str, str]]:
+        """Give a label and a text for each thing that stands out, or was not looked at."""
+        new = self.new_cluster
+        yield "new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}"
         changed = [one for one in self.columns if one.p_value < POLICY.doubt]
-        found += [("column", str(one)) for one in changed[: POLICY.most_shown]]
+        yield from (("column", str(one)) for one in changed[: POLICY.most_shown])
         if len(changed) > POLICY.most_shown:
-            found.append(("", f"and {len(changed) - POLICY.most_shown} more columns have changed"))
+            yield "", f"and {len(changed) - POLICY.most_shown} more columns have changed"
         if not self.columns:
             why = "the model keeps no training rows (landmarks), or sparse or weighted ones"
-            found.append(("columns", f"not compared, since {why}"))
+            yield "columns", f"not compared, since {why}"
         seen = [row for row in self.outside if row.values or self.has_drifted]
-        found += [("least similar", str(row)) for row in seen]
-        return "\n".join([*lines, *(f"  {label:<16} {text}" for label, text in found)])
+        yield from (("least similar", str(row)) for row in seen)
+
+    def __str__(self) -> str:
+        lines = [self._title]
+        for name, now, before, p in self._measures():
+            line = f"  {name:<16} {now:>8}  before {before:>8}"
+            lines.append(f"{line}  p = {p}" if p else line)
+        return "\n".join([*lines, *(f"  {label:<16} {text}" for label, text in self._findings())])
+
+    def _html_tables(self) -> Iterator[HtmlTable]:
+        yield self._title, ("", "now", "before", "p"), self._measures()
+        yield "", (), self._findings()
 
 
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
