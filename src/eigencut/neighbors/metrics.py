@@ -74,23 +74,6 @@ def in_order(distances: Array, numbers: Indices) -> Found:
     return np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
 
 
-def nearest_rows(queries: Array, rows: Array) -> Indices:
-    """Index of the Euclidean nearest row, from direct differences."""
-    from scipy.spatial.distance import cdist
-
-    # Around their middle, in a power of two as unit, squares neither over- nor underflow.
-    center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
-    rows = rows - center
-    unit = -int(np.frexp(np.abs(rows).max())[1])
-    with np.errstate(over="ignore"):
-        queries = np.clip(np.ldexp(queries - center, unit), -FARTHEST, FARTHEST)
-    rows = np.ldexp(rows, unit)
-    found = np.empty(len(queries), dtype=np.intp)
-    for block in row_blocks(len(queries), len(rows), _ELEMENTS):
-        found[block] = np.argmin(cdist(queries[block], rows), axis=1)
-    return found
-
-
 # Rows as points: the maps that metrics begin with, and what rows they refuse.
 
 EARTH_RADIUS = 6371.0088  # km, the mean one
@@ -294,8 +277,6 @@ class Metric:
 
     def nearest(self, queries: Array, points: Array) -> Indices:
         """Index of the point nearest to each query, both being points."""
-        if self.is_flat:
-            return nearest_rows(queries, points)
         space = Space(points, self)
         queries, points = space.in_units(queries), space.in_units(points)
         found = np.empty(len(queries), dtype=np.intp)

@@ -27,7 +27,7 @@ from eigencut.io.state_reader import StateReader
 from eigencut.io.table import Coding, Table, as_table
 from eigencut.io.validation import check_is_stream, check_weights_of
 from eigencut.model import Mask, Model, Prepared, spread
-from eigencut.neighbors.metrics import nearest_rows, refuse_units
+from eigencut.neighbors.metrics import METRICS, refuse_units
 from eigencut.semi_supervised.known_labels import Constraints, check_kind, read_known_labels
 from eigencut.tables.preparation import (
     MISSING,
@@ -292,7 +292,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         if len(preparation.scale) == len(new.centre):
             new = replace(new, centre=self.in_units(new.centre))
         else:  # words are points of several coordinates
-            middle = nearest_rows(np.array([new.centre]), rows[new.rows])[0]
+            middle = METRICS["euclidean"].nearest(np.array([new.centre]), rows[new.rows])[0]
             row = int(places[new.rows[middle]])
             given = self.as_columns(rows, X)
             cells = {column.name: column.plain(column.values[row]) for column in given}
