@@ -180,10 +180,7 @@ class Memberships:
 
 @dataclass(frozen=True)
 class MembershipSums:
-    """What is left of the rows: ``E = Z^T Z``, and how many there are at each landmark.
-
-    Rows can have masses and weights: ``E = Z^T M Z`` then, M being the diagonal matrix of both.
-    """
+    """What is left of the rows: ``E = Z^T M Z``, M being their masses times their weights."""
 
     # (n_landmarks, n_landmarks), sparse: one half of E, every pair of landmarks with rows in common
     # being either above or below the diagonal.
@@ -263,10 +260,7 @@ class MembershipSums:
         return replace(self, units=units, at_landmarks=at_landmarks)
 
     def moved(self, to: Indices, n_landmarks: int) -> MembershipSums:
-        """With landmark j at the place ``to[j]`` of others, or left out where that is -1.
-
-        Places keep their order, so that every pair stays on its side of the diagonal.
-        """
+        """With landmark j at the place ``to[j]`` (in their order), or left out where that is -1."""
         pairs, shape = self.units.tocoo(), (n_landmarks, n_landmarks)
         first, second = to[pairs.row], to[pairs.col]
         is_left = (first >= 0) & (second >= 0)

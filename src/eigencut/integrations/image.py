@@ -33,12 +33,9 @@ __all__ = ["segment"]
 class Policy:
     """What decides about segments and parts of images."""
 
-    # Superpixels have this compactness; SLIC brings their channels to a range of 1.
-    compactness: float = 0.1
-    # The window of texture, in units of the scale.
-    window: float = 3.0
-    # An array whose first axis could be channels has its channels first if its sides are so long.
-    least_side: int = 16
+    compactness: float = 0.1  # of superpixels; SLIC brings their channels to a range of 1.
+    window: float = 3.0  # of texture, in units of the scale.
+    least_side: int = 16  # of an image whose first axis of 1, 3 or 4 is taken for channels.
 
 
 POLICY = Policy()

@@ -85,21 +85,7 @@ class LevelsClusterer:
         layer_class: Any,
         **layer_options: Any,
     ) -> LevelsClusterer:
-        """Label the vectors, and set ``cluster_layers_`` and ``cluster_tree_``.
-
-        Parameters
-        ----------
-        clusterable_vectors, embedding_vectors : array of shape (n_rows, any)
-            What is clustered, and what clusters have the means of.
-        layer_class : type
-            Of toponymy's layers.
-        layer_options
-            Go to that class.
-
-        Returns
-        -------
-        LevelsClusterer
-        """
+        """Label the vectors as toponymy asks, and set ``cluster_layers_`` and ``cluster_tree_``."""
         try:
             check_is_fitted(self.model)
         except ValueError:

@@ -150,8 +150,7 @@ def predict(
     --------
     With a Spark data frame ``frame`` and a model that was fitted anywhere::
 
-        labelled = eigencut.spark.predict(model, frame, ["x", "y"], probabilities="p")
-        labelled.write.parquet("labelled")
+        eigencut.spark.predict(model, frame, ["x", "y"], probabilities="p")
     """
     _check_frame(frame)
     for new in (name, probabilities):
@@ -195,13 +194,6 @@ def label_batches(
 
     Examples
     --------
-    With a Spark data frame ``frame`` that has the columns x and y::
-
-        label = label_batches(model, ["x", "y"])
-        frame.mapInArrow(label, "x double, y double, label int")
-        label = label_batches(model, ["x", "y"], probabilities="p")
-        frame.mapInArrow(label, "x double, y double, label int, p array<double>")
-
     >>> import pyarrow
     >>> from eigencut import GPOD
     >>> model = GPOD(2).fit([[0.0], [0.1], [5.0], [5.1]])

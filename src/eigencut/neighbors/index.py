@@ -33,10 +33,7 @@ BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time b
 
 
 class Index:
-    """Finds the nearest of the points that it was built on.
-
-    What is built is no part of a copy, of whatever kind: it is built again from the same points.
-    """
+    """Finds the nearest of the points that it was built on; a copy builds itself again."""
 
     is_exact = True
     direct_share = 4  # with more than n over this asked for, all distances are as cheap
@@ -68,11 +65,7 @@ class Index:
         return self.query(self.points, k)
 
     def query_rounded(self, queries: Any, k: int) -> tuple[Any, Found]:
-        """The same, and the queries: those that are points but for rounding stand where these do.
-
-        What is within a radius changes at once, and at a point it is often equality that decides.
-        Sparse queries stay.
-        """
+        """The same, and the queries; those that are points but for rounding are moved there."""
         distances, numbers = self.query(queries, k)
         nearest, radius = distances[:, 0], distances[:, -1]
         rounded = np.flatnonzero((nearest > 0) & (nearest <= self.same_place * radius))
@@ -129,12 +122,7 @@ def neighbors_together(queries: Any) -> Indices:
 
 
 class ProductSearch:
-    """Points that can be among the k nearest of a query, told by products in float32.
-
-    The score ``|y|^2 - 2xy`` orders the points y as the distance to x does. Every point whose score
-    is not above the k-th smallest one, allowing for the error of float32, is a candidate. A search
-    can be confined to some cells, if each point has the number of one.
-    """
+    """Candidates for the k nearest of a query, by scores ``|y|^2 - 2xy`` in float32."""
 
     farthest = 2.0**40  # points beyond are no candidates, and queries near there told nothing
 
@@ -175,12 +163,7 @@ class ProductSearch:
     def candidates(
         self, queries: Array, k: int, most: int, cells: Indices | None = None
     ) -> tuple[Indices, Indices]:
-        """Numbers of the candidates of each query, ascending, and how many there are.
-
-        At least k and at most ``most``; none where there would be more. Rows with fewer than the
-        widest are filled up with n. ``cells`` are those to look into, the nearest first; they must
-        hold k points. None is all.
-        """
+        """Numbers of ``k`` to ``most`` candidates, ascending, and how many; 0 if there are more."""
         left = np.ones((len(queries), queries.shape[1] + 1), dtype=np.float32)
         moved = self._in_units(queries)
         length = np.minimum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), self.farthest)
@@ -231,29 +214,17 @@ class ProductSearch:
 
 
 def relevant_length(length: Array, radius: float) -> Array:
-    """How long a point can be that is among the k nearest of a query of this length, generously.
-
-    So one outlier does not blur the others. If k points are not longer than the radius, the k
-    nearest of a query x have scores of at most ``(|x| + radius)^2 - |x|^2``.
-    """
+    """How long one of the k nearest can be, as ``|y|^2 - 2xy <= (|x| + radius)^2 - |x|^2``."""
     return 4 * length + 2 * radius
 
 
 def score_error(n_terms: int, longest: Any, length: Array, eps: float = 2.0**-23) -> Array:
-    """Bound on the error of scores ``|y|^2 - 2xy`` with |y| up to longest, |x| = length.
-
-    ``n_terms`` products of rounded factors are summed; what it is compared with is rounded too.
-    """
+    """Bound on the error of scores ``|y|^2 - 2xy`` with |y| up to longest, |x| = length."""
     return n_terms * eps * longest * (2 * length + longest)
 
 
 class SparseIndex(Index):
-    """Points in the rows of a sparse array, all of which are compared with every query.
-
-    A sparse product gives the scores ``|y|^2 - 2xy`` in float64, and the distances to the points of
-    the smallest are taken directly. Where more than 64 k points are as near as the k-th up to
-    rounding, the first of them by score and number are compared.
-    """
+    """Points in sparse rows: candidates by products in float64, and their distances directly."""
 
     few, many = 2, 64  # candidates per neighbour
 
@@ -296,12 +267,7 @@ def row_squares(rows: Any) -> Array:
 
 
 class LocalProducts:
-    """Nearest points by products in float64, for queries that float32 cannot tell the points for.
-
-    Such points lie in clumps far from each other, or at equal distances. Queries near each other
-    are done together, around one place: so the error of the score ``|y|^2 - 2xy`` depends on the
-    size of their neighbourhood only. The points whose scores leave it open are compared directly.
-    """
+    """Nearest points by float64 products around places near the queries, where float32 fails."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -312,10 +278,7 @@ class LocalProducts:
         self._on_grid = self._are_on_grid(index.points)
 
     def _are_on_grid(self, points: Array) -> bool:
-        """Whether points are multiples of a power of two, so that products are exact.
-
-        Counts, flags and levels of grey are, in any unit: points among which ties are common.
-        """
+        """Whether points are multiples of a power of two, so that products are exact."""
         for rows in row_blocks(len(points), points.shape[1], BLOCK_ELEMENTS):
             scaled = np.ldexp(points[rows], self._shift)
             if (scaled != np.rint(scaled)).any() or _largest(scaled) > 2.0**self._bits:
@@ -451,11 +414,7 @@ def brute_index(points: Any, space: Space) -> Index:
 
 
 class TreeIndex(Index):
-    """A k-d tree. A query asks for one neighbour more than k, to see whether the k-th is alone.
-
-    Where it is not, the tree counts the points that are as near, and is asked for so many; where
-    they are a large part of all, all distances are as cheap.
-    """
+    """A k-d tree; where the k-th is not alone, it is asked for all that are as near."""
 
     rounding = 1e-12  # relative; more than the error of a distance from direct differences
 

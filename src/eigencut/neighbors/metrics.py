@@ -127,11 +127,7 @@ def in_form_of(others: Any, X: Any) -> Any:
 
 
 def places_on_earth(X: Array) -> Array:
-    """Latitudes and longitudes in degrees as points on a sphere, in kilometres.
-
-    The chord between two points grows with the great-circle distance a: it is ``2 R sin(a / 2R)``,
-    1 % less than a at 3000 km. So nothing happens at the date line, or at the poles.
-    """
+    """Latitudes and longitudes in degrees as points on a sphere, in kilometres."""
     if X.shape[1] != 2:
         raise ValueError(
             "X must have two columns with metric='haversine', latitude and longitude in degrees. "
@@ -315,12 +311,7 @@ def refuse_units(metric: Any, scale: str) -> None:
 
 
 class Space:
-    """Turns rows into points between which distances neither over- nor underflow.
-
-    The unit is a power of two, which is exact: about the extent of all rows, or less where some
-    rows would else be too small to be squared. Rows are not moved: next to an outlier, or far from
-    zero, the last digits of the others would be lost.
-    """
+    """Turns rows into points in a power of two as unit: distances neither over- nor underflow."""
 
     def __init__(self, rows: Any, metric: Metric, axes: Array | None = None) -> None:
         self.metric, self.axes = metric, axes  # points are the parts of rows along axes, if any
@@ -359,10 +350,7 @@ class Space:
 
 
 def principal_axes(rows: Any, metric: Metric) -> Array | None:
-    """The directions that unit vectors of many columns spread in; None for other rows.
-
-    What is left out is hardly more than noise, which hides neighbours and takes time.
-    """
+    """The directions that unit vectors of many columns spread in; None for other rows."""
     is_wide = not sparse.issparse(rows) and metric.is_flat and rows.shape[1] > _WIDE
     if not is_wide or len(rows) <= _AXES or not (metric.to_points or are_unit_vectors(rows)):
         return None
@@ -430,10 +418,7 @@ def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
 
 
 def count_distinct_rows(X: Any) -> int:
-    """How many different rows there are.
-
-    By the random keys of rows (``eigencut.io.sample``), which are sorted sooner than rows.
-    """
+    """How many different rows there are, by random keys, which are sorted sooner than rows."""
     if sparse.issparse(X):
         return len(set(row_keys(X)))
     keys = np.empty(len(X), dtype=np.uint64)

@@ -54,49 +54,32 @@ _LEAST = 1e-9  # beside which a divisor is 0
 class Policy:
     """What decides how far labels and pairs bend a cut; see benchmarks/studies/known_labels.md."""
 
-    # So many functions are computed for each cluster,
-    functions_per_cluster: int = 5
-    # at least so many in all,
-    least_functions: int = 30
-    # and at most so many more than clusters.
-    most_further: int = 120
+    functions_per_cluster: int = 5  # So many functions are computed for each cluster,
+    least_functions: int = 30  # at least so many in all,
+    most_further: int = 120  # and at most so many more than clusters.
     # Labels: these gammas are tried,
     gammas: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
     # with so many functions for each cluster,
     factors: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0)
-    # and, where clusters are few, with so many.
-    counts: tuple[int, ...] = (10, 20, 30)
-    # What was tried has weights of this sharpness; a large one takes the best alone.
-    sharpness: float = 0.3
-    # One thing is better than another by so many standard errors.
-    standard_errors: float = 1.0
-    # Clusters are corrected if so many classes are known: one alone would be all rows.
-    least_classes: int = 2
-    # Scores of clusters are multiplied by at least this.
-    least_scale: float = 0.1
-    # Roughness is measured by at least this share of the largest eigenvalue.
-    least_share: float = 0.1
+    counts: tuple[int, ...] = (10, 20, 30)  # and, where clusters are few, with so many.
+    sharpness: float = 0.3  # of the weights of what was tried; a large one takes the best alone.
+    standard_errors: float = 1.0  # by which one thing is better than another.
+    least_classes: int = 2  # With so many known classes clusters are corrected.
+    least_scale: float = 0.1  # Scores of clusters are multiplied by at least this.
+    least_share: float = 0.1  # of the largest eigenvalue, by which roughness is measured.
     # Pairs: these strengths mu are tried,
     strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
-    # each with so many parts of the pairs left out,
-    folds: int = 4
-    # on so many vertices,
-    some_vertices: int = 2000
-    # from so many starts of POD.
-    starts: int = 4
-    # With fewer pairs for each part strengths cannot be told apart: the first is taken.
-    least_pairs: int = 2
+    folds: int = 4  # each with so many parts of the pairs left out,
+    some_vertices: int = 2000  # on so many vertices,
+    starts: int = 4  # from so many starts of POD.
+    least_pairs: int = 2  # of each part; with fewer the first strength is taken.
 
 
 POLICY = Policy()
 
 
 class LabelMap(NamedTuple):
-    """Scores of classes, a column of ``matrix`` for each; and how well they agree with labels.
-
-    The ``error`` is the mean square over known rows: of the row left out, where labels have
-    corrected the clusters, and else of the clusters, scaled to the labels.
-    """
+    """Scores of classes, a column of ``matrix`` each, and the mean square error at known rows."""
 
     matrix: Array
     error: float
@@ -139,11 +122,7 @@ class UnguidedCut:
 def guided_cut(
     unguided: UnguidedCut, known: Known
 ) -> tuple[Eigenfunctions, Partition, LabelMap | None]:
-    """Bend a cut to what is known of its rows.
-
-    Return functions whose labels agree with it, the clusters of the vertices, and how well they
-    agree with labels if any are known.
-    """
+    """Return functions and clusters bent to what is known, and their agreement with labels."""
     with blas_threads(1):
         functions, rotation, agreement = _combined(unguided, known)
         functions = _with_linked_rows(functions, rotation, known)
@@ -205,10 +184,7 @@ def _is_clear(gain: Array) -> bool:
 
 
 def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
-    """Return for each class the cluster that it is, given the scores of known rows.
-
-    Classes that are known to none of the rows are the clusters that remain, in their order.
-    """
+    """Return the cluster of each class, by scores of known rows; others follow in their order."""
     votes = np.zeros((n_clusters, n_clusters))
     np.add.at(votes.T, classes, scores)
     seen = np.unique(classes)
@@ -220,11 +196,7 @@ def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
 
 
 def label_map(values: Array, classes: Indices, rotation: Array, eigenvalues: Array) -> LabelMap:
-    """Fit the map from functions to classes.
-
-    ``values`` are the functions at the known rows, and ``rotation`` carries the first K of them to
-    the clusters, in the order of the classes.
-    """
+    """Fit the map from functions at known rows to classes; ``rotation`` gives the clusters."""
     targets = np.eye(len(rotation))[classes]
     is_seen = targets.any(axis=0)
     tried = _tried(values, targets, rotation, eigenvalues)
@@ -331,11 +303,7 @@ def basis_for_pairs(
     eigenvalues: Array,
     rotation: Array,
 ) -> tuple[Array, Array] | None:
-    """Return the penalized problem with the strength that serves pairs that were left out best.
-
-    None if that is not clearly better than the clusters of ``rotation``, which is of the first K
-    eigenvectors. ``values`` are the eigenfunctions at the known rows.
-    """
+    """Return the penalized problem that serves left-out pairs best; None if nothing is gained."""
     K, n_pairs = len(rotation), len(pairs.places)
     some = slice(None, None, -(-len(U) // POLICY.some_vertices))
     before = pairs.respected(assign(normalize_rows(values[:, :K]) @ rotation))

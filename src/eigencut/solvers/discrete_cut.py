@@ -242,11 +242,7 @@ class _Search:
         return found
 
     def _halves(self, found: Labelled) -> tuple[Any, Array]:
-        """Return which vertices are in the second half of their cluster, and what halving gains.
-
-        Halves are the signs of a vector of power steps within all clusters at once, which is
-        orthogonal to the constant in each of them, and moves of single vertices follow.
-        """
+        """Return which vertices are in the second half of their cluster, and what halving gains."""
         edges, labels, C = self.edges, found.labels, found.n_clusters
         is_inside = labels[self.origins] == labels[edges.ends]
         counts = np.bincount(self.origins[is_inside], minlength=self.n)

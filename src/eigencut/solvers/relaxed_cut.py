@@ -75,11 +75,7 @@ def largest_by_lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
 def largest_by_lanczos(
     operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float
 ) -> Solution | None:
-    """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
-
-    A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
-    does not. Returns None if it does not converge within what LAPACK would cost.
-    """
+    """Largest eigenpairs by block Lanczos with thick restarts; None if LAPACK is as fast."""
     n, n_known = known.shape
     width = n_pairs + SETTINGS.extra_columns
     width += -width % SETTINGS.columns_multiple
@@ -188,13 +184,7 @@ class EigenPairs:
 def eigenpairs(
     graph: Graph, mass: Array, n_pairs: int, groups: Indices | None = None, n_rough: int = 0
 ) -> EigenPairs:
-    """Solve the relaxed cut on a graph, given the diagonal of M.
-
-    ``groups`` are connected components, at most K. Their indicators are eigenvectors of eigenvalue
-    0, handed to the solver so that it cannot miss one of several equal eigenvalues. Vertices of
-    group -1 do not take part: the problem is solved as if they did not exist, and their vectors are
-    0. Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
-    """
+    """Solve the relaxed cut, given the diagonal of M, on components whose groups are not -1."""
     if groups is None:
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
     part = np.flatnonzero(groups >= 0)
@@ -389,12 +379,7 @@ class RelaxedCut:
 def relaxed_cut(
     graph: Graph, affinity: Affinity, cut: Cut, n_clusters: int, n_rough: int = 0
 ) -> RelaxedCut:
-    """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), whatever pieces it is in.
-
-    It is solved on the components that are large enough to be clusters, and the small ones take the
-    value of what is nearest to them. Of the last ``n_rough`` pairs only the eigenvalues matter, and
-    only to about a hundredth.
-    """
+    """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), in whatever pieces."""
     pieces = pieces_of(graph, affinity)
     return cut_of_pieces(pieces, affinity, cut, n_clusters, pieces.n_large(n_clusters), n_rough)
 

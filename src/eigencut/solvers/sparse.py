@@ -128,11 +128,7 @@ def iterate(
     is_done: Callable[[Array, Array], bool] = lambda values, norms: False,
     settled: float = 0.0,
 ) -> Ritz:
-    """Improve approximate eigenpairs of B until ``is_done(values, norms of the residuals)``.
-
-    The search is restricted to what is orthogonal to the ``excluded`` orthonormal columns. Vectors
-    whose residual is below ``settled`` get no further directions of their own.
-    """
+    """Improve eigenpairs of B, orthogonal to ``excluded``, until ``is_done(values, norms)``."""
     found, width = start, len(start.values)
     basis, images = start.vectors, start.images
     projected = np.diag(start.values)
@@ -174,11 +170,7 @@ def orthonormalized(block: Array, against: list[Array]) -> Array:
 
 
 def is_cheap_to_factor(ordered: Any) -> bool:
-    """Whether a matrix in an order of small bandwidth has cheap factors, as in few dimensions.
-
-    Row i has entries from column f_i on; so about as many vertices as ``i - f_i`` on average
-    separate the graph into halves, and among these elimination is dense.
-    """
+    """Whether few vertices separate a graph, in an order of small bandwidth, into halves."""
     if ordered.shape[0] > 60_000:  # the hierarchy is as fast in the plane, and takes less memory
         return False
     filled = np.flatnonzero(np.diff(ordered.indptr))
@@ -212,11 +204,7 @@ class Inverse:
 def by_inverse_krylov(
     inverse: Inverse, null: Array, n_pairs: int, rng: np.random.Generator
 ) -> Ritz | None:
-    """The smallest pairs beyond the null vectors, roughly; None if they are not found soon.
-
-    The smallest eigenvalues of B are the largest ones of ``(B + shift)^(-1)``, and far apart there:
-    a Krylov space of about twice as many vectors as pairs holds them all to a hundredth.
-    """
+    """The smallest pairs beyond the null vectors, roughly; None if they are not found soon."""
     width_of_block = 8
     n_left = len(null) - null.shape[1]
     most = min(n_left, max(6 * n_pairs, 12 * width_of_block))
@@ -368,12 +356,7 @@ def _coarser(
 
 
 def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
-    """Groups of close neighbours: around vertices no two of which are close neighbours.
-
-    The centres are a maximal independent set of the graph of close neighbours, by random
-    priorities [4]_; every other vertex joins the closest centre next to it. Vertices of
-    very many neighbours come first, for otherwise all the neighbours would be centres.
-    """
+    """Groups around a maximal independent set, by random priorities [4]_, hubs first."""
     n = matrix.shape[0]
     row, column, weight = _close_neighbours(matrix)
     if not len(row):
@@ -439,10 +422,7 @@ def _positive(energy: Single) -> Single:
 
 
 def has_large_gap(matrix: Any, null: Array, rng: np.random.Generator) -> bool:
-    """Whether the low end of the spectrum, beyond the null vectors, has a gap.
-
-    Where few eigenvalues lie far below the others, no Ritz value of a few steps falls between.
-    """
+    """Whether no Ritz value of a few steps falls between few eigenvalues and the others."""
     n_steps = SETTINGS.probe_steps
     basis = np.empty((n_steps, matrix.shape[0]))
     image = rng.standard_normal(matrix.shape[0])
@@ -492,10 +472,8 @@ def smallest_pairs(
 ) -> Ritz:
     """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``, a csr_array.
 
-    ``known`` are all orthonormal eigenvectors of eigenvalue 0, which count among the pairs. A
-    vector is accepted at a residual of ``tolerance`` times the largest diagonal entry; if that is
-    missed, the residuals of the result show it. Of the last ``n_rough`` pairs only the eigenvalues
-    matter, and only to about a hundredth.
+    ``known`` are all eigenvectors of 0. Residuals are below ``tolerance`` times the largest
+    diagonal entry; of the last ``n_rough`` pairs only eigenvalues matter, to about a hundredth.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -634,11 +612,7 @@ def _challenge(
     largest: float,
     wanted: _Wanted,
 ) -> Ritz:
-    """The best approximations to eigenvectors that are orthogonal to what is taken.
-
-    The random block is improved until its lowest Ritz value is below the largest one that was
-    accepted, or will stay above, as its fall in a step and the norm of its residual tell.
-    """
+    """The lowest vectors orthogonal to what is taken, until one is below it or none will be."""
     start = rayleigh_ritz(operator, precondition(block), taken)
     if not len(start.values):
         return start
