@@ -27,11 +27,6 @@ from eigencut.exceptions import EmptyTableError, printable
     "eigencut fit data.parquet --drop class --missing median -o model.eigencut",
     "eigencut fit embeddings.npy --metric cosine -k 20 -o model.eigencut",
     "eigencut fit huge.parquet --landmarks 1000 -k 10 -o model.eigencut",
-    "eigencut fit large.parquet --memory-limit 4GB -k 10 -o model.eigencut",
-    "eigencut fit big.csv --sample 5000 -k auto --labels clusters.csv -o model.eigencut",
-    "eigencut fit survey.csv --weights people -k 4 -o model.eigencut",
-    "eigencut fit mails.csv --known kind -k 5 -o model.eigencut",
-    "eigencut fit clients.csv -k 8 --min-size 50 --max-size 0.2 -o model.eigencut",
     "zcat data.csv.gz | eigencut fit - -k 2 --sigma 0.5 --scale none -o model.eigencut",
 )
 def fit(
@@ -136,8 +131,6 @@ def fit(
     "Choose the number of clusters and the bandwidth.",
     "eigencut select data.csv",
     "eigencut select data.csv -k 2-6 --sigma local,median -o model.eigencut",
-    "eigencut select survey.csv --weights people",
-    "eigencut select data.csv -k 2,4,8 --json",
 )
 def select(
     *,
@@ -400,7 +393,6 @@ def _text_of_facts(result: dict[str, Any]) -> str:
 @command(
     "Say what each cluster is: columns, rules, typical rows.",
     "eigencut describe model.eigencut data.csv",
-    "eigencut describe model.eigencut data.csv --top 3 --json",
     "eigencut describe model.eigencut letters.parquet --documents text",
     "eigencut describe model.eigencut new.csv --outliers",
 )
@@ -411,9 +403,6 @@ def describe(
     documents: str | None = option(
         "A column of texts, for the words of the clusters.", opt.column_name
     ),
-    top: int = option("Columns that distinguish a cluster, at most.", opt.number(1), default=5),
-    typical: int = option("Typical rows of a cluster, at most.", opt.number(0), default=3),
-    confidence: float = option("Confidence of the intervals.", opt.share, default=0.95),
     outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
@@ -426,9 +415,7 @@ def describe(
 
     fitted = load_model(model, run.jobs)
     rows = read_for_model(fitted, table, run, documents=documents)
-    description = fitted.describe(
-        rows, documents=rows.ids, n_typical=typical, n_columns=top, confidence=confidence
-    )
+    description = fitted.describe(rows, documents=rows.ids)
     result, text = description.to_dict(), str(description)
     if outliers:
         explained = fitted.explain_outliers(rows)
@@ -440,7 +427,6 @@ def describe(
 @command(
     "Show the clusters as a tree of coarser cuts.",
     "eigencut hierarchy model.eigencut",
-    "eigencut hierarchy model.eigencut --json",
 )
 def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
     """Show the clusters of MODEL as a tree, from one group of all rows to single clusters.
@@ -456,7 +442,6 @@ def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> 
     "Say how the rows of a table differ from those of a model.",
     "eigencut drift model.eigencut tonight.csv",
     'eigencut drift model.eigencut tonight.csv --alarm 0.001 || echo "look at it"',
-    "eigencut drift model.eigencut tonight.parquet --json",
 )
 def drift(
     *,
@@ -488,8 +473,6 @@ def drift(
 @command(
     "Say how far a model can be trusted on new data.",
     "eigencut assess model.eigencut heldout.csv",
-    "eigencut assess model.eigencut survey.csv --weights people",
-    "eigencut assess model.eigencut --delta 0.01 --json",
     "eigencut assess model.eigencut heldout.csv --significance --stability --sets",
 )
 def assess(

@@ -118,13 +118,7 @@ def json_text(result: Any) -> str:
 
 
 def spreadsheet_safe(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe before what may be one.
-
-    Examples
-    --------
-    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-12.5"), spreadsheet_safe("Rome")
-    ("'=1+1", '-12.5', 'Rome')
-    """
+    """A cell that no spreadsheet takes for a formula: an apostrophe before what may be one."""
     is_formula = re.match(r"\s*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", cell)
     return f"'{cell}" if is_formula and not re.fullmatch(r"[-+]?[\d.]+", cell) else cell
 

@@ -59,20 +59,16 @@ def segment(
     Parameters
     ----------
     image : array of shape (height, width), (height, width, channels) or (pixels, channels)
-        Grey, RGB, RGBA (on white), or any features, as of a neural network. Colours are uint8,
-        uint16 or floats from 0 to 1. Anything with ``__array__`` or ``__dlpack__`` on the
-        processor, as torch tensors have.
+        Grey, RGB, RGBA (on white), or any features, as of a neural network; also torch tensors on
+        the processor. Colours are uint8, uint16 or floats from 0 to 1.
     n_clusters : int, "auto" or iterable of int, default="auto"
         As of ``GPOD``. "auto" finds the few that are clearly apart.
     n_segments : int, optional
-        Make about so many superpixels first (scikit-image's SLIC), and cluster these: segments with
-        smooth borders, in less time.
+        Cluster about so many superpixels (scikit-image's SLIC): smooth borders, in less time.
     scale : float, default=1.0
-        Details of so many pixels do not count: the standard deviation of a Gaussian that channels
-        are smoothed by. 0 leaves them as they are.
+        The standard deviation, in pixels, of a Gaussian that channels are smoothed by.
     position : float, default=0.5
-        What the place of a pixel counts, its channels together counting 1: the ratio of their
-        standard deviations. 0 is channels alone.
+        What the place of a pixel counts, its channels together counting 1.
     texture : float or bool, default=False
         What the standard deviation of channels nearby (within about 3 ``scale``) counts; True is 1.
     shape : tuple of int, optional
@@ -88,8 +84,7 @@ def segment(
     Returns
     -------
     labels : array of int of shape (height, width)
-        The cluster of each pixel, from 0 by decreasing size. A cluster can be in several places;
-        ``skimage.measure.label(labels, background=-1)`` tells these apart.
+        The cluster of each pixel, from 0 by decreasing size; it can be in several places.
 
     Examples
     --------

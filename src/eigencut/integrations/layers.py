@@ -25,9 +25,8 @@ def layers(
     levels : array of shape (n_levels, n_rows)
         Of ``model.predict_levels``.
     names : dict of int to str, optional
-        What numbers are called: then layers are texts, as datamapplot takes them, and a number
-        without a name is its text. Default: layers are numbers from 0 on without gaps, as toponymy
-        takes them.
+        What numbers are called: then layers are texts, as datamapplot takes them. Default: numbers
+        from 0 on without gaps, as toponymy takes them.
     unlabelled : str, default="Unlabelled"
         What rows without a label are called.
 

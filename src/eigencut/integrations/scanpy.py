@@ -52,9 +52,8 @@ def cluster(
     Returns
     -------
     adata : AnnData or None
-        The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, a
-        categorical of "0", "1", ... by decreasing size; ``adata.uns[key_added]`` has the parameters
-        and the eigenvalues, if the cut is a relaxed one.
+        The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, "0",
+        "1", ... by decreasing size; ``adata.uns[key_added]`` has parameters and eigenvalues.
 
     Examples
     --------
@@ -62,7 +61,6 @@ def cluster(
 
         sc.pp.neighbors(adata)
         eigencut.scanpy.cluster(adata)
-        sc.pl.umap(adata, color="eigencut")
     """
     _check_cells(adata=adata)
     _check_key_added(adata, key_added)
@@ -95,18 +93,14 @@ def ingest(
     n_neighbors: int = 15,
     copy: bool = False,
 ) -> Any:
-    """Give new cells the clusters of cells that are clustered already.
-
-    A new cell takes the cluster that has the most weight among the cells near it, by the weights of
-    ``Neighbors``; one that is a cell of the reference takes that cell's.
+    """Give new cells the cluster that has the most weight, by ``Neighbors``, among cells near them.
 
     Parameters
     ----------
     adata : AnnData
         The new cells.
     reference : AnnData
-        Those that are clustered, with the same representation: for "X_pca", new cells projected on
-        its components, as ``sc.tl.ingest`` does.
+        Those that are clustered, with the same representation, such as the same components.
     key : str, default="eigencut"
         Of ``reference.obs``, by ``cluster`` or anything else; then of ``adata.obs``.
     use_rep : str, default="X_pca"
@@ -126,7 +120,6 @@ def ingest(
 
         eigencut.scanpy.cluster(reference, 8, use_rep="X_pca")
         eigencut.scanpy.ingest(adata, reference)
-        adata.obs[["eigencut", "eigencut_share"]]
     """
     _check_cells(adata=adata, reference=reference)
     check_count("n_neighbors", n_neighbors, "use the default of 15")
@@ -239,12 +232,7 @@ def _check_key_added(adata: Any, key_added: Any) -> None:
 
 
 def _categorical(names: Any, categories: Any = None) -> Any:
-    """With categories in the order of their numbers: 2 before 10; None is no category."""
-    listed = set(names if categories is None else categories) - {None}
-
-    def place(name: str) -> list[Any]:
-        parts = str(name).replace(",", " ").split()
-        return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
-
-    ordered = sorted(listed, key=place)
+    """With categories in the order of their numbers: 2 before 10."""
+    listed = set(names if categories is None else categories)
+    ordered = sorted(listed, key=lambda name: (len(name) if name.isdigit() else np.inf, name))
     return needed("pandas", "pandas").Categorical(names, categories=ordered)

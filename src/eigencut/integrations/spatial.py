@@ -37,8 +37,7 @@ def regions(
     """Divide a map into connected regions of similar rows, by a normalized cut.
 
     Two rows that touch have the affinity exp(-d^2 / (2 s^2)): d is their distance in the
-    standardized columns, s half the median of that distance over rows that touch. Rows that do not
-    touch have none, so that the graph is as sparse as the map.
+    standardized columns, s half the median of that distance over rows that touch.
 
     Parameters
     ----------
@@ -48,26 +47,20 @@ def regions(
     n_regions : int
         At least the number of parts of the map that do not touch each other.
     contiguity : "queen", "rook", libpysal W or Graph, sparse matrix or list of pairs
-        Which rows touch. "queen" (a point is enough) and "rook" (a border) are found by libpysal
-        from the geometries of a GeoDataFrame. Weights of libpysal are matched with the rows by
-        ``frame.index``, or by position where they number the rows from 0 (libpysal's default); an
-        index that is another order of the same numbers is refused with these. A matrix is n x n,
-        by position, and its weights multiply affinities; pairs are positions too.
-        Rows that touch none (islands) are tied to the nearest that does, by centroids or else by
-        the columns, with a warning.
+        Which rows touch. "queen" (a point is enough) and "rook" (a border) need the geometries of a
+        GeoDataFrame. Weights of libpysal are matched by ``frame.index``, or by position where they
+        number the rows from 0. A matrix, whose weights multiply affinities, and pairs are by
+        position. Islands are tied to the nearest row, with a warning.
     random_state : int, RandomState or None, default=0
         As of ``GPOD``.
 
     Returns
     -------
     region : Series (array, for an array) of int
-        The region of each row, by decreasing size. Every region is connected, and there are
-        ``n_regions``.
+        The region of each row, by decreasing size; every region is connected.
 
     Examples
     --------
-    Seven places along a road:
-
     >>> import numpy as np
     >>> import eigencut
     >>> income = np.array([[1.0], [1.2], [1.1], [5.0], [5.2], [1.0], [1.1]])
