@@ -6,10 +6,9 @@ component gets. Where a probe sees a large eigengap, plain Lanczos is tried, and
 of step 3. Where no pair needs to be accurate and factors are cheap, it is block Lanczos with the
 inverse (``by_inverse_krylov``). If these fail, and everywhere else:
 
-1. A preconditioner and a first block. Where factors of the matrix are cheap, as of graphs in few
-   dimensions: its inverse, and random vectors. Else a multilevel hierarchy of the graph, whose
-   coarsest level is solved by LAPACK; on every finer one a few steps of the block iteration improve
-   the vectors, preconditioned by the hierarchy's cycle.
+1. A preconditioner, applied to random vectors, starts. Where factors of the matrix are cheap, as
+   of graphs in few dimensions, it is the inverse; else the cycle of a multilevel hierarchy of the
+   graph, whose coarsest level is solved by LAPACK.
 2. On the graph itself, the iteration ends when all residuals are below the tolerance.
 3. Is one missing? A fresh random block, kept orthogonal to everything found, is improved in the
    same way. If a Ritz value comes below the largest wanted eigenvalue, an eigenvalue was missed:
@@ -67,8 +66,7 @@ class SparseSettings:
     restarts: int = 20  # of ARPACK: about ten are common where the gap is large.
     large: int = 1000  # Plain Lanczos is not tried with fewer vertices.
     extra_columns: int = 3  # in a block; or a quarter of the wanted ones, if that is more.
-    coarse_steps: int = 2  # of the iteration on all levels but the finest.
-    most_steps: int = 150  # on the finest level; ten to twenty are common.
+    most_steps: int = 150  # of the iteration; ten to twenty are common.
     challengers: int = 3  # Columns of the random block that looks for missed eigenvalues.
     challenge_steps: int = 60  # Three or four are common.
     caution: float = 5.0  # How many times its last fall a Ritz value may still fall.
@@ -246,9 +244,8 @@ Single = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Level:
-    """One level: the matrix, and the way to the next, coarser level if there is one."""
+    """One level: products with it, and the way to the next, coarser level if there is one."""
 
-    matrix: Any  # float64 csr
     operator: SparseProduct  # float32
     inverse_diagonal: Single
     prolong: Any = None  # P, float32 csr
@@ -260,7 +257,7 @@ class Level:
         inverse = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
         operator = SparseProduct(matrix.astype(np.float32))
         scale = inverse.astype(np.float32)[:, np.newaxis]
-        return cls(matrix, operator, scale, P, None if P is None else P.T.tocsr())
+        return cls(operator, scale, P, None if P is None else P.T.tocsr())
 
 
 class GraphHierarchy:
@@ -276,21 +273,15 @@ class GraphHierarchy:
             matrix = coarse
             advance(len(self.levels), None, "level(s) of smaller graphs")
         self.levels.append(Level.build(matrix))
-        # Of the coarsest level, after the null vectors: none where it is too large.
-        self.vectors, self._inverse = np.ones((matrix.shape[0], 0)), None
+        self._inverse = None  # of the coarsest level, but for null vectors, unless it is too large
         if matrix.shape[0] <= SETTINGS.largest_dense:
             values, vectors = np.linalg.eigh(matrix.toarray())
-            n_null = null_vectors.shape[1]
-            values, self.vectors = values[n_null:], vectors[:, n_null:]
+            values, vectors = (each[..., null_vectors.shape[1] :] for each in (values, vectors))
             values = np.maximum(values, EPS * values.max(initial=EPS))
-            self._inverse = (self.vectors / values @ self.vectors.T).astype(np.float32)
+            self._inverse = (vectors / values @ vectors.T).astype(np.float32)
 
     def __call__(self, residual: Array) -> Array:
-        return self.from_level(0)(residual)
-
-    def from_level(self, depth: int) -> Callable[[Array], Array]:
-        """What approximately solves ``B t = residual`` on a level."""
-        return lambda residual: self._cycle(depth, residual.astype(np.float32)).astype(np.float64)
+        return self._cycle(0, residual.astype(np.float32)).astype(np.float64)
 
     def _cycle(self, depth: int, residual: Single) -> Single:
         level = self.levels[depth]
@@ -550,13 +541,12 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
             if rough is not None:
                 return rough
         precondition: Precondition = inverse
-        # Random vectors in which what has small eigenvalues is stressed.
-        block, n_challengers = rng.standard_normal((len(null), width)), 1
-        block = precondition(block - null @ (null.T @ block))
+        n_challengers = 1
     else:
-        precondition = hierarchy = GraphHierarchy(matrix, null)
-        block, n_challengers = _from_coarse_levels(hierarchy, null, width), SETTINGS.challengers
-    start = orthonormalized(block, [null])
+        precondition, n_challengers = GraphHierarchy(matrix, null), SETTINGS.challengers
+    # Random vectors in which what has small eigenvalues is stressed.
+    block = rng.standard_normal((len(null), width))
+    start = orthonormalized(precondition(block - null @ (null.T @ block)), [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
     found = rayleigh_ritz(operator, np.hstack([start, missing]), null)
     steps = count()
@@ -585,23 +575,6 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
             break
         found = rayleigh_ritz(operator, np.hstack([found.vectors, challenger.vectors]), null)
     return found.first(wanted.n_pairs)
-
-
-def _from_coarse_levels(hierarchy: GraphHierarchy, null: Array, width: int) -> Array:
-    """A block to start from: solved on the coarsest level, improved on the way to the finest."""
-    nulls = [null]
-    for level in hierarchy.levels[:-1]:
-        nulls.append(np.linalg.qr(level.restrict @ nulls[-1])[0])
-    block = hierarchy.vectors[:, :width]
-    for depth in range(len(hierarchy.levels) - 2, -1, -1):
-        level = hierarchy.levels[depth]
-        block = level.prolong @ block
-        if depth > 0:
-            operator = SparseProduct(level.matrix)
-            start = rayleigh_ritz(operator, block, nulls[depth])
-            cycle, steps = hierarchy.from_level(depth), SETTINGS.coarse_steps
-            block = iterate(operator, start, cycle, nulls[depth], most_steps=steps).vectors
-    return block
 
 
 def _challenge(
