@@ -20,6 +20,7 @@ from eigencut._utils.arrays import EPS, Array, Indices
 from eigencut._utils.running import blocks_of_cost, for_each, row_blocks
 from eigencut.kernels.numpy_kernels import LAYOUT, aligned_empty, kth_smallest_bound
 from eigencut.neighbors.metrics import (
+    METRICS,
     Found,
     Space,
     in_order,
@@ -98,11 +99,15 @@ class Index:
         return found
 
 
+def room_for(m: int, k: int) -> Found:
+    """Arrays to be filled with the k nearest of m queries."""
+    return np.empty((m, k)), np.empty((m, k), dtype=np.intp)
+
+
 def search_blocks(blocks: Iterable[slice], k: int, nearest: Callable[[slice], Found]) -> Found:
     """The k nearest of all queries, found for one block of them after the other, in threads."""
     blocks = list(blocks)
-    m = blocks[-1].stop if blocks else 0
-    distances, numbers = np.empty((m, k)), np.empty((m, k), dtype=np.intp)
+    distances, numbers = room_for(blocks[-1].stop if blocks else 0, k)
 
     def fill(rows: slice) -> None:
         distances[rows], numbers[rows] = nearest(rows)
@@ -230,26 +235,30 @@ class SparseIndex(Index):
 
     def _build(self) -> None:
         self._columns = self.points.T.tocsr()
-        self._squares = row_squares(self.points)
+        self.squares = row_squares(self.points)
         self._most_terms = int(np.diff(self.points.indptr).max(initial=0))
 
     def query(self, queries: Any, k: int) -> Found:
         k = min(k, self.size)
-        radius = math.sqrt(np.partition(self._squares, k - 1)[k - 1])
+        radius = math.sqrt(np.partition(self.squares, k - 1)[k - 1])
         blocks = row_blocks(queries.shape[0], self.size, BLOCK_ELEMENTS)
         return search_blocks(blocks, k, lambda rows: self._nearest(queries[rows], k, radius))
 
-    def _nearest(self, queries: Any, k: int, radius: float) -> Found:
-        scores = (queries @ self._columns).toarray()
+    def scores(self, queries: Any) -> Array:
+        """``|y|^2 - 2xy`` of all points y."""
+        scores = np.asarray((queries @ self._columns).toarray())
         scores *= -2
-        scores += self._squares
+        scores += self.squares
+        return scores
+
+    def _nearest(self, queries: Any, k: int, radius: float) -> Found:
+        scores = self.scores(queries)
         length = np.sqrt(row_squares(queries))
         # Of a point that can be among the k nearest.
         error = score_error(self._most_terms + 8, relevant_length(length, radius), length, EPS)
         limit = np.partition(scores, k - 1, axis=1)[:, k - 1] + 2 * error
         count = np.count_nonzero(scores <= limit[:, np.newaxis], axis=1)
-        distances = np.empty((len(scores), k))
-        numbers = np.empty((len(scores), k), dtype=np.intp)
+        distances, numbers = room_for(len(scores), k)
         widths = np.where(count <= self.few * k, self.few * k, self.many * k)
         for width in np.unique(widths):
             some = np.flatnonzero(widths == width)
@@ -287,8 +296,7 @@ class LocalProducts:
 
     def query(self, queries: Array, k: int) -> Found:
         are_exact = self._on_grid and self._are_on_grid(queries)
-        distances = np.empty((len(queries), k))
-        numbers = np.empty((len(queries), k), dtype=np.intp)
+        distances, numbers = room_for(len(queries), k)
         for place, rows in _groups(queries):
             around = _Around(self._index, place, k, are_exact)
 
@@ -335,13 +343,9 @@ class _Around:
 
 def _groups(queries: Array) -> list[tuple[Array, Indices]]:
     """Places among the queries, and which of the queries are nearest to each."""
-    from scipy.spatial.distance import cdist
-
     n_places = int(np.clip(len(queries) // 64, 1, 64))
-    chosen = np.random.default_rng(0).permutation(len(queries))[:n_places]
-    places, nearest = queries[chosen], np.empty(len(queries), dtype=np.intp)
-    for rows in row_blocks(len(queries), n_places, BLOCK_ELEMENTS):
-        nearest[rows] = np.argmin(cdist(queries[rows], places), axis=1)
+    places = queries[np.random.default_rng(0).permutation(len(queries))[:n_places]]
+    nearest = METRICS["euclidean"].nearest(queries, places)
     return [(places[i], np.flatnonzero(nearest == i)) for i in np.unique(nearest)]
 
 
@@ -369,8 +373,7 @@ class ProductIndex(Index):
     def query(self, queries: Array, k: int) -> Found:
         if k > self.size // self.direct_share:
             return self.among_all(queries, k)
-        distances = np.empty((len(queries), k))
-        numbers = np.empty((len(queries), k), dtype=np.intp)
+        distances, numbers = room_for(len(queries), k)
         told = np.empty(len(queries), dtype=bool)
 
         def fill(block: Block) -> None:
@@ -423,18 +426,11 @@ class TreeIndex(Index):
 
         self._tree, self._p = cKDTree(self.points, leafsize=8), self.space.metric.p
 
-    def query_itself(self, k: int) -> Found:
-        order = neighbors_together(self.points)
-        distances, numbers = self.query(self.points[order], k)
-        back = np.argsort(order)
-        return distances[back], numbers[back]
-
     def query(self, queries: Array, k: int) -> Found:
         k = min(k, self.size)
         if self._is_many(k + 1) or self._is_of_no_use(queries, k):
             return self.among_all(queries, k)
-        every = np.arange(len(queries))
-        distances, numbers = self._candidates(queries, every, np.full(len(queries), k + 1), k + 1)
+        distances, numbers = self._candidates(queries, np.full(len(queries), k + 1), k + 1)
         limit = distances[:, k - 1] * (1 + self.rounding)
         tied = np.flatnonzero(distances[:, k] <= limit)
         distances, numbers = distances[:, :k].copy(), numbers[:, :k].copy()
@@ -466,22 +462,22 @@ class TreeIndex(Index):
         for_each(fill, row_blocks(len(queries), 1, 1024))
         # In a block as many are asked for as the query needs that needs most: up to twice as many.
         step = np.maximum(1, np.ceil(np.log2(np.maximum(count, k + 1)))).astype(np.intp)
-        distances, numbers = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
+        distances, numbers = room_for(len(queries), k)
         for power in np.unique(step):
             rows = np.flatnonzero(step == power)
             if self._is_many(1 << power):
                 found = self.among_all(queries[rows], k)
             else:
-                found = self._candidates(queries, rows, count[rows], k)
+                found = self._candidates(queries[rows], count[rows], k)
             distances[rows], numbers[rows] = found
         return distances, numbers
 
-    def _candidates(self, queries: Array, rows: Indices, count: Any, k: int) -> Found:
+    def _candidates(self, queries: Array, count: Any, k: int) -> Found:
         """The k nearest as far as rounding tells, by (distance, number), of at least ``count``."""
 
         def nearest(block: slice) -> Found:
             asked = max(int(count[block].max()), k)
-            found = self._tree.query(queries[rows[block]], np.arange(1, asked + 1), p=self._p)
+            found = self._tree.query(queries[block], np.arange(1, asked + 1), p=self._p)
             ties = np.flatnonzero((found[0][:, 1:] == found[0][:, :-1]).any(axis=1))
             found[0][ties], found[1][ties] = in_order(found[0][ties], found[1][ties])
             return found[0][:, :k], found[1][:, :k]

@@ -103,9 +103,7 @@ class SparseLandmarks:
 
     def __init__(self, points: Any, n_nearest: int, space: Space) -> None:
         self._index, self._n_nearest = SparseIndex(points, space), n_nearest
-        self._columns = points.T.tocsr()
-        self._squares = row_squares(points)
-        self._longest = float(np.sqrt(self._squares.max()))
+        self._longest = float(np.sqrt(self._index.squares.max()))
 
     def __call__(self, X: Any) -> tuple[Indices, Array]:
         """Numbers of the nearest points, ascending, and squared distances to them."""
@@ -122,10 +120,7 @@ class SparseLandmarks:
 
     def _pick(self, X: Any) -> tuple[Indices, Array, Any]:
         """The nearest points, squared distances, and whether these may be wrong."""
-        of_rows = row_squares(X)
-        scores = (X @ self._columns).toarray()
-        scores *= -2
-        scores += self._squares
+        of_rows, scores = row_squares(X), self._index.scores(X)
         nearest, found, following = _take_smallest(scores, self._n_nearest)
         n_terms = np.diff(X.indptr) + 8
         error = n_terms * EPS * np.square(np.sqrt(of_rows) + self._longest)
