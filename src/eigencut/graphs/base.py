@@ -56,9 +56,7 @@ class Graph(ABC):
     vertices_are: ClassVar[str]
 
     weights: Any  # Symmetric weights ``W(x_i, x_j)``, without the factor 1/n
-    # (n_vertices,): how many rows each vertex stands for; where rows have weights, the sum of
-    # these.
-    multiplicity: Array
+    multiplicity: Array  # (n_vertices,): the number, or sum of weights, of the rows of a vertex
 
     @property
     def n_vertices(self) -> int:
@@ -204,8 +202,6 @@ class SparseProduct:
 class SparseGraph(RowGraph):
     """A graph of few edges: weights as a symmetric ``scipy.sparse.csr_array``."""
 
-    weights: Any
-
     def matmat(self, V: Array) -> Array:
         return np.asarray(SparseProduct(self.weights) @ (V / self.n_rows))
 
@@ -319,8 +315,7 @@ class Pieces:
     largest take part. As many as hold K different rows always do.
     """
 
-    # (n_vertices,): numbered by decreasing number of rows, as ``connected_components`` does.
-    component: Indices
+    component: Indices  # (n_vertices,): numbered by decreasing number of rows
     graph: Graph
 
     @cached_property

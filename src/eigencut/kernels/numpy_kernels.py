@@ -85,8 +85,7 @@ class Width:
 class EdgeWeight:
     """The weight of two rows as a share in [0, 1] times the exponential of an exponent."""
 
-    # Whether each must have the other within its radius; otherwise one of them is half the share.
-    is_mutual: bool
+    is_mutual: bool  # Whether each must have the other within its radius; else one is half
     width: Width | None  # None is an exponent of 0
 
     def __call__(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
@@ -107,8 +106,7 @@ class NeighborGraph:
     radii: Array  # (n,): distance of each vertex to its k-th nearest
     reverse: Any  # (n, n): of each vertex those that have it among their nearest
     weight: EdgeWeight
-    # Of two sets of rows, distances from each row of the one to the same row of the other.
-    distances: Callable[[Any, Any], Array]
+    distances: Callable[[Any, Any], Array]  # from rows to the rows of others in the same place
     is_euclidean: bool  # Whether these are the lengths of differences
 
 

@@ -201,16 +201,12 @@ class Metric:
     """A distance between rows: that of the points which stand for them."""
 
     name: str  # What scipy calls the distance between points
-    # Minkowski's order of it; None between sets and codes, which have no mean, and no place in a
-    # tree.
-    p: float | None
-    # From rows to points; None where they are the same, in any unit.
-    to_points: Callable[[Any], Any] | None = None
+    p: float | None  # Minkowski's order; None between sets and codes, which have no mean
+    to_points: Callable[[Any], Any] | None = None  # None where rows are points, in any unit
     n_columns: int | None = None  # That rows must have
     n_coordinates: int | None = None  # Of points, where it is not the number of columns
     takes_sparse: bool = False
-    # Whether rows of any numbers have a distance, so that columns may be brought to other units.
-    of_numbers: bool = True
+    of_numbers: bool = True  # Whether columns may be brought to other units
 
     @property
     def is_flat(self) -> bool:
@@ -384,8 +380,7 @@ class DistinctRows:
     """The distinct rows of X in lexicographic order, and how X is made of them."""
 
     rows: Array  # (n_vertices, n_features)
-    # (n_vertices,): how many times each is there; of weighted rows the sum of their weights.
-    multiplicity: Array
+    multiplicity: Array  # (n_vertices,): how often each is there, or the sum of its weights
     vertex_of_row: Indices  # (n_rows,): which of them every row is
 
     @classmethod

@@ -140,15 +140,11 @@ class EigenPairs:
     """The K smallest eigenpairs, ascending."""
 
     values: Array  # (K,): the eigenvalues lambda, not below 0
-    # (n_vertices, K): U with ``U^T C M U = I`` on the vertices that take part; the sign of each is
-    # such that its largest entry is positive.
-    vectors: Array
-    # (n_vertices, K): ``W C U``, from which the extension at the training rows follows.
-    products: Array
+    vectors: Array  # (n_vertices, K): U, the largest entry of each positive; ``U^T C M U = I``
+    products: Array  # (n_vertices, K): ``W C U``, from which the extension at rows follows
     residual: float  # Largest norm of ``A v - theta v``
     solver: str  # One of ``SOLVERS``
-    # (n_vertices,): which vertices the problem was solved on; see ``eigencut.graphs.base``.
-    takes_part: NDArray[np.bool_]
+    takes_part: NDArray[np.bool_]  # (n_vertices,): which vertices the problem was solved on
 
     def first(self, n_pairs: int) -> EigenPairs:
         """The smallest so many pairs."""
@@ -321,12 +317,9 @@ class RelaxedCut:
     """The solution, and the pieces of the graph that it was found on."""
 
     pairs: EigenPairs
-    # (n_vertices,): the connected component of every vertex, numbered by decreasing number of rows.
-    components: Indices
-    # (n_vertices,): the same where a component takes part in the eigenproblem, and -1 elsewhere.
-    groups: Indices
-    # Components that do not take part, but have the rows of a cluster.
-    n_apart: int = 0
+    components: Indices  # (n_vertices,): numbered by decreasing number of rows
+    groups: Indices  # (n_vertices,): the same where a component takes part, and -1 elsewhere
+    n_apart: int = 0  # Components that do not take part, but have the rows of a cluster
 
     @property
     def n_components(self) -> int:
