@@ -38,7 +38,14 @@ from eigencut.graphs.base import Graph
 from eigencut.graphs.complete import DenseGraph, SymmetricTiles
 from eigencut.io.refused_rows import naming_refused_rows
 from eigencut.io.state_reader import StateReader, csr_state
-from eigencut.neighbors.metrics import METRICS, DistinctRows, Metric, in_form_of, row_keys
+from eigencut.neighbors.metrics import (
+    METRICS,
+    DistinctRows,
+    Metric,
+    distinct_rows,
+    in_form_of,
+    row_keys,
+)
 
 
 @dataclass(frozen=True)
@@ -320,7 +327,7 @@ class VectorAffinity(RowAffinity):
         """Product with ``weighted`` and log scale of rows whose weights all underflow."""
 
     def fit_graph(self, X: Array, sample_weight: Array | None = None) -> Graph:
-        distinct = DistinctRows.from_rows(X, sample_weight)
+        distinct = distinct_rows(X, sample_weight)
         self._keep(distinct)
         self._fit_rows(distinct.rows)
         rows = self._training = self._prepare(distinct.rows)

@@ -383,8 +383,13 @@ class DistinctRows:
     multiplicity: Array  # (n_vertices,): how often each is there, or the sum of its weights
     vertex_of_row: Indices  # (n_rows,): which of them every row is
 
-    @classmethod
-    def from_rows(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:
+
+def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
+    """The distinct rows, in an order that does not depend on that of X."""
+    if sparse.issparse(X):
+        keys = np.array(row_keys(X), dtype=object)
+        _, first_of, vertex_of_row = np.unique(keys, return_index=True, return_inverse=True)
+    else:
         X = X + 0.0  # -0.0 and 0.0 are the same place
         order = np.argsort(X[:, 0], kind="stable")
         is_same = np.diff(X[order, 0]) == 0
@@ -396,20 +401,8 @@ class DistinctRows:
             after = slice(rows.start + 1, rows.stop + 1)
             is_new[after] = (X[order[after]] != X[order[rows]]).any(axis=1)
         vertex_of_row = np.empty(len(X), dtype=np.intp)
-        vertex_of_row[order] = np.cumsum(is_new) - 1
-        multiplicity = summed_weights(vertex_of_row, sample_weight)
-        return cls(X[order[is_new]], multiplicity, vertex_of_row)
-
-
-def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
-    """The distinct rows, in an order that does not depend on that of X."""
-    if not sparse.issparse(X):
-        return DistinctRows.from_rows(X, sample_weight)
-    keys = row_keys(X)
-    vertex_at = {key: vertex for vertex, key in enumerate(sorted(set(keys)))}
-    vertex_of_row = np.array([vertex_at[key] for key in keys], dtype=np.intp)
-    _, first_row = np.unique(vertex_of_row, return_index=True)
-    return DistinctRows(X[first_row], summed_weights(vertex_of_row, sample_weight), vertex_of_row)
+        first_of, vertex_of_row[order] = order[is_new], np.cumsum(is_new) - 1
+    return DistinctRows(X[first_of], summed_weights(vertex_of_row, sample_weight), vertex_of_row)
 
 
 def count_distinct_rows(X: Any) -> int:
