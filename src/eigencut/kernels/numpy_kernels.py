@@ -44,13 +44,6 @@ def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]
     return copy
 
 
-def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous copy that begins where wide vectors want it."""
-    copy = aligned_empty(array.shape)
-    copy[...] = array
-    return copy
-
-
 def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Room for numbers that begins at a multiple of ``LAYOUT.strip_bytes``."""
     n_bytes = 4 * math.prod(shape)
@@ -203,7 +196,7 @@ class NumpyKernels:
         """Points whose score is not above the k-th smallest by more than the slack of a query.
 
         The score of a query and a point is ``left @ strips[strip, :, lane]``; only the strips to
-        visit are met. ``strips`` are aligned (``layout.aligned``). Returns for each query numbers
+        visit are met. ``strips`` are aligned (``aligned_empty``). Returns for each query numbers
         ``LAYOUT.strip * strip + lane``, in no order, and how many there are: none where there would
         be more than ``most``.
         """
