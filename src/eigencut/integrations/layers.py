@@ -66,10 +66,7 @@ class LevelsClusterer:
 
     Examples
     --------
-    With embeddings of texts, and what names topics, of toponymy::
-
-        clusterer = LevelsClusterer(GPOD(60, metric="cosine"), (60, 12))
-        topics = Toponymy(llm, embedder, clusterer).fit(texts, embeddings, embeddings)
+    ``Toponymy(llm, embedder, LevelsClusterer(GPOD(60, metric="cosine"), (60, 12)))``.
     """
 
     def __init__(self, model: Any, counts: Any = "auto", min_children: int = 1) -> None:

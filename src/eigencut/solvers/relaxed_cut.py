@@ -255,7 +255,11 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple
         theta = np.full(n_pairs, problem.shift)
         return "components", (theta, known, problem.operator(known))
     n, is_sparse = len(known), isinstance(problem.graph, SparseGraph)
-    few = _sparse_vertices(n_pairs, n_rough == n_pairs) if is_sparse else lapack_vertices(n_pairs)
+    few = lapack_vertices(n_pairs)
+    if is_sparse:
+        least, most = POLICY.sparse_vertices
+        few = min(max(least, POLICY.sparse_vertices_per_pair * n_pairs), most)
+        few = max(POLICY.rough_vertices if n_rough == n_pairs else few, 8 * n_pairs)
     if n >= few:
         with blas_threads(1):
             if is_sparse:
@@ -268,13 +272,6 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple
     with blas_threads(n_threads() if n > POLICY.threads_vertices else 1):
         theta, vectors = largest_by_lapack(problem.dense(), n_pairs)
         return "lapack", (theta, vectors, problem.operator(vectors))
-
-
-def _sparse_vertices(n_pairs: int, are_rough: bool) -> int:
-    """Below which LAPACK solves a sparse problem."""
-    least, most = POLICY.sparse_vertices
-    few = min(max(least, POLICY.sparse_vertices_per_pair * n_pairs), most)
-    return max(POLICY.rough_vertices if are_rough else few, 8 * n_pairs)
 
 
 def _check(residual: float, solver: str) -> None:
