@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from conftest import same_partition
 from eigencut import GPOD, Gaussian, Kernel
 from eigencut.affinities import NAMES, named_affinity
-from eigencut.neighbors.metrics import DistinctRows
+from eigencut.neighbors.metrics import distinct_rows
 
 
 def brute_weights(X, Y, sigma):
@@ -118,7 +118,7 @@ def test_local_weights_are_their_definition():
 
 def test_identical_rows_are_one_vertex():
     X = np.array([[2.0, 1.0], [0.0, -0.0], [2.0, 1.0], [-0.0, 0.0], [1.0, 5.0]])
-    distinct = DistinctRows.from_rows(X)
+    distinct = distinct_rows(X)
     assert distinct.rows.tolist() == [[0, 0], [1, 5], [2, 1]]
     assert distinct.multiplicity.tolist() == [2, 1, 2]
     assert distinct.vertex_of_row.tolist() == [2, 0, 2, 0, 1]

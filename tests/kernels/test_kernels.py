@@ -15,7 +15,14 @@ import eigencut.kernels
 from eigencut._utils.running import for_each
 from eigencut.kernels import LIBRARY, NativeKernels, WeightedSums, load, native_kernels
 from eigencut.kernels.compiling import abi_of
-from eigencut.kernels.numpy_kernels import LAYOUT, SOURCES, Grid, NumpyKernels, aligned, padded
+from eigencut.kernels.numpy_kernels import (
+    LAYOUT,
+    SOURCES,
+    Grid,
+    NumpyKernels,
+    aligned_empty,
+    padded,
+)
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
@@ -166,11 +173,12 @@ def test_numbers_that_do_not_fit_are_refused(library):
     tiles, places = np.ones((3, 4, 4)), np.array([[0, 0], [0, 1], [1, 1]])
     with pytest.raises(ValueError, match=r"places must be of 1 strips, as V\. Got 1"):
         build.symmetric_product(tiles, places, np.ones((4, 2)), for_each)
-    strips = aligned(floats(2, 3, LAYOUT.strip))
+    strips = aligned_empty((2, 3, LAYOUT.strip))
+    strips[:] = 0.0
     given = np.array([0, 1], dtype=np.int32), floats(5)
     with pytest.raises(ValueError, match=r"k must be from 1 to most = 4\. Got 5"):
         build.near_points(floats(5, 3), strips, *given, 5, 4)
-    off = aligned(floats(LAYOUT.strip * 6 + 1))[1:].reshape(2, 3, LAYOUT.strip)
+    off = aligned_empty((LAYOUT.strip * 6 + 1,))[1:].reshape(2, 3, LAYOUT.strip)
     with pytest.raises(ValueError, match="strips must have a multiple of 64 bytes before them"):
         build.near_points(floats(5, 3), off, *given, 1, 4)
     grid = Grid(floats(2), floats(2), floats(2), floats(1, 12), floats(1), floats(20, 2))
@@ -189,7 +197,8 @@ def test_padding_adds_zeros_only():
 def test_near_points_take_queries_of_any_order(kernels, order):
     rng = np.random.default_rng(0)
     left = np.asarray(rng.standard_normal((9, 4)), dtype=np.float32, order=order)
-    strips = aligned(rng.standard_normal((3, 4, LAYOUT.strip)).astype(np.float32))
+    strips = aligned_empty((3, 4, LAYOUT.strip))
+    strips[:] = rng.standard_normal(strips.shape)
     visits, slack = np.arange(3, dtype=np.int32), np.full(9, 1e-3, dtype=np.float32)
     places, counts = kernels.near_points(left, strips, visits, slack, 5, 40)
     scores = left @ strips.transpose(1, 0, 2).reshape(4, -1)

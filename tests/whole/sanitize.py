@@ -33,7 +33,7 @@ from eigencut._utils.running import for_each
 from eigencut.kernels import NativeKernels, WideKernels
 from eigencut.kernels import load as load_library
 from eigencut.kernels.compiling import compile_kernels
-from eigencut.kernels.numpy_kernels import LAYOUT, Grid, NumpyKernels, aligned
+from eigencut.kernels.numpy_kernels import LAYOUT, Grid, NumpyKernels, aligned_empty
 
 FORMS = (128, 256, 512) if platform.machine() in ("x86_64", "AMD64") else (128,)
 FLAGS = (
@@ -97,7 +97,8 @@ def symmetric_product(rng, build, plain):
 def near_points(rng, build, plain):
     m, p, n_strips = rng.integers(1, (90, 71, 12))
     left = np.asarray(rng.normal(size=(m, p)), dtype=np.float32, order=rng.choice(["C", "F"]))
-    strips = aligned(rng.normal(size=(n_strips, p, LAYOUT.strip)).astype(np.float32))
+    strips = aligned_empty((n_strips, p, LAYOUT.strip))
+    strips[:] = rng.normal(size=strips.shape)
     if rng.random() < 0.2:
         strips[:] = np.round(strips)
     visits = rng.permutation(n_strips)[: rng.integers(1, n_strips + 1)].astype(np.int32)

@@ -318,7 +318,6 @@ def _text_of_facts(result: dict[str, Any]) -> str:
 @command(
     "Say what each cluster is: columns, rules, typical rows.",
     "eigencut describe model.eigencut data.csv",
-    "eigencut describe model.eigencut data.csv --top 3 --json",
     "eigencut describe model.eigencut letters.parquet --documents text",
 )
 def describe(

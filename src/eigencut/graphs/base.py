@@ -21,13 +21,7 @@ from eigencut._utils.running import for_each, holding
 
 @dataclass(frozen=True)
 class OutlierThreshold:
-    """The similarity to the training rows below which a row is an outlier, and how many rows are.
-
-    Examples
-    --------
-    >>> OutlierThreshold(-2.0, n_outside=3, n_rows=100).decayed(0.5).added(1, 50).share
-    0.025
-    """
+    """The similarity below which a row is an outlier, and how many of the training rows are."""
 
     least: float
     n_outside: float
@@ -62,9 +56,7 @@ class Graph(ABC):
     vertices_are: ClassVar[str]
 
     weights: Any  # Symmetric weights ``W(x_i, x_j)``, without the factor 1/n
-    # (n_vertices,): how many rows each vertex stands for; where rows have weights, the sum of
-    # these.
-    multiplicity: Array
+    multiplicity: Array  # (n_vertices,): the number, or sum of weights, of the rows of a vertex
 
     @property
     def n_vertices(self) -> int:
@@ -165,10 +157,7 @@ class RowGraph(Graph):
 
 
 def weighted_quantile(values: Array, weight: Array, share: float, one: float) -> float:
-    """The quantile of rows that count ``one`` each, so many at each of the values.
-
-    It is numpy's, between two rows by a straight line, if weights are numbers of rows and one is 1.
-    """
+    """The quantile of rows that count ``one`` each, so many at each of the values, as numpy's."""
     order = np.argsort(values, kind="stable")
     up_to = np.cumsum(weight[order])
     place = share * max(up_to[-1] / one - 1, 0.0)
@@ -179,10 +168,7 @@ def weighted_quantile(values: Array, weight: Array, share: float, one: float) ->
 
 
 class SparseProduct:
-    """Multiplies a ``scipy.sparse.csr_array`` with blocks of columns, in threads.
-
-    Every row of the product is one sum in a fixed order, whatever the number of threads.
-    """
+    """Multiplies a ``csr_array`` with columns in threads, whatever their number the same."""
 
     block_entries = 1 << 19  # of the matrix in a block; fewer are not worth a thread
 
@@ -215,8 +201,6 @@ class SparseProduct:
 @dataclass(frozen=True)
 class SparseGraph(RowGraph):
     """A graph of few edges: weights as a symmetric ``scipy.sparse.csr_array``."""
-
-    weights: Any
 
     def matmat(self, V: Array) -> Array:
         return np.asarray(SparseProduct(self.weights) @ (V / self.n_rows))
@@ -252,10 +236,7 @@ class RankedGraph(SparseGraph):
 
 
 def shares_of_votes(votes: Array, labels: Indices, n_clusters: int) -> Any:
-    """Return the share of the votes of each row that goes to each cluster, as a sparse array.
-
-    Both arguments are of shape (n_rows, k): what a row gives, and to which cluster.
-    """
+    """Return the share of each row's votes, (n_rows, k), for each cluster, as a sparse array."""
     m, k = votes.shape
     shares = csr_array((votes.ravel(), labels.ravel(), np.arange(0, m * k + 1, k)), (m, n_clusters))
     shares.sum_duplicates()
@@ -328,17 +309,13 @@ POLICY = Policy()
 class Pieces:
     """The components of a graph, by size: which of them may be clusters.
 
-    Every component has an eigenvector of eigenvalue zero, so each would be a cluster before any
-    large component is cut. Therefore small ones (outliers, or a handful of rows) do not take part
-    in the eigenproblem. Afterwards each gets the label that a new row there would get.
-
-    A component is small if it has fewer rows than ``max(2, min(n / K, largest component) / 16)``;
-    where rows have weights, two of the median weight. If more than K components reach this size,
-    the K largest take part. As many as hold K different rows always do.
+    Small ones do not take part in the eigenproblem: each would be a cluster before a large one is
+    cut. A component is small if it has fewer rows than ``max(2, min(n / K, largest) / 16)``; where
+    rows have weights, two of the median weight. If more than K components reach this size, the K
+    largest take part. As many as hold K different rows always do.
     """
 
-    # (n_vertices,): numbered by decreasing number of rows, as ``connected_components`` does.
-    component: Indices
+    component: Indices  # (n_vertices,): numbered by decreasing number of rows
     graph: Graph
 
     @cached_property
@@ -361,11 +338,7 @@ class Pieces:
 
 
 def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices) -> Array:
-    """Give each small component the eigenvectors' value at the most typical vertex next to it.
-
-    There the eigenvectors are then constant, hence harmonic: ``L u = 0``, as if it had no mass, and
-    the extension reproduces the value. ``component`` and ``nearest`` are of the vertices ``aside``.
-    """
+    """Give each small component the vectors' value at the most typical vertex next to it."""
     attached = vectors.copy()
     order = np.argsort(component, kind="stable")
     starts = np.flatnonzero(np.diff(component[order])) + 1

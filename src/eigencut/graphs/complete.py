@@ -41,10 +41,8 @@ class SymmetricTiles:
     side: ClassVar[int] = 384  # of a tile
 
     size: int  # n
-    # (n_tiles, 2): the strip of rows i and the strip of columns j of each tile.
-    places: NDArray[np.int64]
-    # (n_tiles, side, side): the tiles; those of the last strips fill a corner of their square.
-    squares: Array
+    places: NDArray[np.int64]  # (n_tiles, 2): strips of rows and columns of each tile
+    squares: Array  # (n_tiles, side, side): tiles; the last ones fill a corner of their square
 
     @classmethod
     def compute(cls, size: int, tile_of: Callable[[slice, slice], Array]) -> SymmetricTiles:
@@ -180,17 +178,11 @@ class Memberships:
 
 @dataclass(frozen=True)
 class MembershipSums:
-    """What is left of the rows: ``E = Z^T Z``, and how many there are at each landmark.
+    """What is left of the rows: ``E = Z^T M Z``, M being their masses times their weights."""
 
-    Rows can have masses and weights: ``E = Z^T M Z`` then, M being the diagonal matrix of both.
-    """
-
-    # (n_landmarks, n_landmarks), sparse: one half of E, every pair of landmarks with rows in common
-    # being either above or below the diagonal.
-    units: Any
+    units: Any  # (n_landmarks, n_landmarks), sparse: one half of E, each pair once
     unit: float = QUANTUM  # What a unit is
-    # (n_landmarks,): the column sums of Z; where rows have no masses E has them.
-    at_landmarks: NDArray[np.int64] | None = None
+    at_landmarks: NDArray[np.int64] | None = None  # column sums of Z; without masses E has them
 
     @classmethod
     def compute(
@@ -263,10 +255,7 @@ class MembershipSums:
         return replace(self, units=units, at_landmarks=at_landmarks)
 
     def moved(self, to: Indices, n_landmarks: int) -> MembershipSums:
-        """With landmark j at the place ``to[j]`` of others, or left out where that is -1.
-
-        Places keep their order, so that every pair stays on its side of the diagonal.
-        """
+        """With landmark j at the place ``to[j]`` (in their order), or left out where that is -1."""
         pairs, shape = self.units.tocoo(), (n_landmarks, n_landmarks)
         first, second = to[pairs.row], to[pairs.col]
         is_left = (first >= 0) & (second >= 0)
@@ -305,9 +294,7 @@ class RowUnits:
 
     whole: NDArray[np.int64]  # (n_rows,)
     rest: Array  # (n_rows,): from 0 to 1
-    # The weight that they are multiples of: 1, unless all weights together are more than 2^28, or
-    # less than the number of rows; then another power of two.
-    one: float
+    one: float  # The weight that they are multiples of: 1, or another power of two (``suited_to``)
 
     @classmethod
     def from_weights(cls, sample_weight: Array, one: float) -> RowUnits:
@@ -399,8 +386,7 @@ class LandmarkGraph(CompleteGraph):
 
     summed: float  # n, the rows that E is the sum of, or what they count together
     members: list[Memberships] | None  # Z in blocks of rows, while the rows are in memory
-    # Support of a sample of the rows, or what was decided by one.
-    sampled: RowSupport | OutlierThreshold
+    sampled: RowSupport | OutlierThreshold  # of a sample of the rows, or decided by one
 
     @cached_property
     def n_rows(self) -> float:

@@ -37,9 +37,8 @@ class DaskRows(Rows):
 
     def __init__(self, X: Any, sample_weight: Any = None) -> None:
         _check_rows(X, "GPOD.fit")
-        names = getattr(X, "columns", None)
-        feature_names = None if names is None else [str(name) for name in names]
-        super().__init__(self._computed, feature_names, weighted=sample_weight is not None)
+        names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        super().__init__(self._computed, names, weighted=sample_weight is not None)
         self._parts = _chunks(X)
         self._weights = _weight_chunks(sample_weight, X, len(self._parts))
         self.n_features = int(X.shape[1]) if names is None else len(names)
@@ -163,12 +162,6 @@ def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:
         expected = "be a dask array with one dimension or a dask series"
         remedy = "use dask.array.from_array(weights, chunks=X.chunks[0])"
         raise invalid("sample_weight", expected, type(weight).__name__, remedy)
-    if hasattr(weight, "rechunk") and hasattr(X, "chunks") and not np.isnan(X.shape[0]):
-        if weight.shape[0] != X.shape[0]:
-            expected = f"hold one number for each of the {X.shape[0]} rows"
-            remedy = "pass the weights of the same rows"
-            raise invalid("sample_weight", expected, f"shape {weight.shape}", remedy)
-        weight = weight.rechunk((X.chunks[0],))
     chunks = list(np.ravel(weight.to_delayed()))
     if len(chunks) != n_chunks:
         expected = f"come in the {n_chunks} chunks of X"

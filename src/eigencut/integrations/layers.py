@@ -22,9 +22,8 @@ def layers(
     levels : array of shape (n_levels, n_rows)
         Of ``model.predict_levels``.
     names : dict of int to str, optional
-        What numbers are called: then layers are texts, as datamapplot takes them, and a number
-        without a name is its text. Default: layers are numbers from 0 on without gaps, as toponymy
-        takes them.
+        What numbers are called: then layers are texts, as datamapplot takes them. Default: numbers
+        from 0 on without gaps, as toponymy takes them.
     unlabelled : str, default="Unlabelled"
         What rows without a label are called.
 
@@ -75,21 +74,7 @@ class LevelsClusterer:
         layer_class: Any,
         **layer_options: Any,
     ) -> LevelsClusterer:
-        """Label the vectors, and set ``cluster_layers_`` and ``cluster_tree_``.
-
-        Parameters
-        ----------
-        clusterable_vectors, embedding_vectors : array of shape (n_rows, any)
-            What is clustered, and what clusters have the means of.
-        layer_class : type
-            Of toponymy's layers.
-        layer_options
-            Go to that class.
-
-        Returns
-        -------
-        LevelsClusterer
-        """
+        """Label the vectors as toponymy asks, and set ``cluster_layers_`` and ``cluster_tree_``."""
         try:
             check_is_fitted(self.model)
         except ValueError:

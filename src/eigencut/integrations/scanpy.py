@@ -180,12 +180,7 @@ def _check_key_added(adata: Any, key_added: Any) -> None:
 
 
 def _categorical(names: Any, categories: Any = None) -> Any:
-    """With categories in the order of their numbers: 2 before 10; None is no category."""
-    listed = set(names if categories is None else categories) - {None}
-
-    def place(name: str) -> list[Any]:
-        parts = str(name).replace(",", " ").split()
-        return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
-
-    ordered = sorted(listed, key=place)
+    """With categories in the order of their numbers: 2 before 10."""
+    listed = set(names if categories is None else categories)
+    ordered = sorted(listed, key=lambda name: (len(name) if name.isdigit() else np.inf, name))
     return needed("pandas", "pandas").Categorical(names, categories=ordered)

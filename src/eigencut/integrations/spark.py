@@ -31,8 +31,7 @@ class SparkRows(Rows):
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        It is read several times: ``frame.persist()`` pays where it is expensive to compute, and is
-        needed where it is not the same each time.
+        It is read several times: call ``frame.persist()`` where it is expensive, or changes.
     columns : sequence of str, optional
         The features, which must be numbers. Default: all columns.
     weights : str, optional

@@ -19,6 +19,7 @@ from eigencut._utils.running import warn_user
 from eigencut._utils.validation import is_integer, needed, real_array
 from eigencut.exceptions import GraphWarning, invalid
 from eigencut.gpod import GPOD
+from eigencut.graphs.base import listed
 
 __all__ = ["regions"]
 
@@ -61,8 +62,6 @@ def regions(
 
     Examples
     --------
-    Seven places along a road:
-
     >>> import numpy as np
     >>> import eigencut
     >>> income = np.array([[1.0], [1.2], [1.1], [5.0], [5.2], [1.0], [1.1]])
@@ -232,8 +231,7 @@ def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_arr
 def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
     n_parts, part = csgraph.connected_components(touching, directed=False)
     if n_parts > n_regions:
-        sizes = ", ".join(map(str, np.sort(np.bincount(part))[::-1][:8]))
-        sizes += ", ..." if n_parts > 8 else ""
+        sizes = listed(np.sort(np.bincount(part))[::-1])
         expected = f"be at least {n_parts}, the number of parts that do not touch (of {sizes} rows)"
         remedy = "ask for more, or add neighbours between parts to contiguity"
         raise invalid("n_regions", expected, n_regions, remedy)

@@ -44,13 +44,6 @@ def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]
     return copy
 
 
-def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous copy that begins where wide vectors want it."""
-    copy = aligned_empty(array.shape)
-    copy[...] = array
-    return copy
-
-
 def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Room for numbers that begins at a multiple of ``LAYOUT.strip_bytes``."""
     n_bytes = 4 * math.prod(shape)
@@ -85,8 +78,7 @@ class Width:
 class EdgeWeight:
     """The weight of two rows as a share in [0, 1] times the exponential of an exponent."""
 
-    # Whether each must have the other within its radius; otherwise one of them is half the share.
-    is_mutual: bool
+    is_mutual: bool  # Whether each must have the other within its radius; else one is half
     width: Width | None  # None is an exponent of 0
 
     def __call__(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
@@ -107,8 +99,7 @@ class NeighborGraph:
     radii: Array  # (n,): distance of each vertex to its k-th nearest
     reverse: Any  # (n, n): of each vertex those that have it among their nearest
     weight: EdgeWeight
-    # Of two sets of rows, distances from each row of the one to the same row of the other.
-    distances: Callable[[Any, Any], Array]
+    distances: Callable[[Any, Any], Array]  # from rows to the rows of others in the same place
     is_euclidean: bool  # Whether these are the lengths of differences
 
 
@@ -205,7 +196,7 @@ class NumpyKernels:
         """Points whose score is not above the k-th smallest by more than the slack of a query.
 
         The score of a query and a point is ``left @ strips[strip, :, lane]``; only the strips to
-        visit are met. ``strips`` are aligned (``layout.aligned``). Returns for each query numbers
+        visit are met. ``strips`` are aligned (``aligned_empty``). Returns for each query numbers
         ``LAYOUT.strip * strip + lane``, in no order, and how many there are: none where there would
         be more than ``most``.
         """
@@ -286,10 +277,7 @@ class NumpyKernels:
     def near_in_cells(
         self, rows: Array, grid: Grid, n_nearest: int
     ) -> tuple[Indices, NDArray[np.bool_]]:
-        """The nearest points of each row, ascending, and for which rows the grid knows them.
-
-        It does not where rounding would decide which are the nearest.
-        """
+        """The nearest points of each row, ascending, and for which rows the grid knows them."""
         place = np.floor(np.clip((rows - grid.low) * grid.scale, -1, grid.shape)).astype(np.intp)
         inside = np.all((place >= 0) & (place < grid.shape), axis=1)
         place = np.where(inside[:, np.newaxis], place, 0)
@@ -303,8 +291,7 @@ class NumpyKernels:
     ) -> None:
         """Add one half of ``Z^T Z`` to units, each product rounded to a multiple of the quantum.
 
-        Rows of Z have these weights in these columns; those beyond the last are not known, and add
-        nothing. Sums of integers below 2^53 are exact in a histogram over pairs of columns.
+        Rows of Z have these weights in these columns; columns beyond the last add nothing.
         """
         is_known = _is_below(nearest, len(units))
         if not is_known.all():
@@ -328,10 +315,9 @@ class NumpyKernels:
         keeps: bool = False,
         outside: float = 0.0,
     ) -> float:
-        """Move single vertices, in that order, while it raises the information of the partition.
+        """Move vertices, in place, while it raises the information (``solvers/discrete_cut.py``).
 
-        The labels change in place. Return the information (see ``solvers/discrete_cut.py``). With
-        ``keeps``, clusters of two vertices and fewer stay. ``outside`` is the weight of edges
+        With ``keeps``, clusters of two vertices and fewer stay. ``outside`` is the weight of edges
         between clusters that the graph leaves out.
         """
         edges.check_labels(labels, n_clusters)
@@ -396,10 +382,7 @@ def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> No
 
 
 def kth_smallest_bound(scores: NDArray[Any], k: int) -> Any:
-    """Of every row a number that is not below its k-th smallest.
-
-    The k-th smallest of the least scores of groups of points: found without sorting all of them.
-    """
+    """Of every row a number not below its k-th smallest: that of the least of some groups."""
     n_queries, n_points = scores.shape
     # At most 64 points in a group, so that few of the k nearest share one; at least 4 k groups.
     size = max(1, min(64, n_points // (4 * k)))
@@ -429,11 +412,7 @@ def _is_below(numbers: NDArray[np.integer], n: int) -> NDArray[np.bool_]:
 def _reverse_edges(
     graph: NeighborGraph, rows: Any, radii: Array, near: Indices, is_known: NDArray[np.bool_]
 ) -> tuple[Indices, Indices, Array, Array]:
-    """Edges to vertices that would have these rows among their nearest, unless among theirs.
-
-    Row, vertex, share and exponent of each, in the order of the rows. A search that is not exact
-    need not have found all that are nearer than the farthest it found.
-    """
+    """Edges to vertices that would have these rows among their nearest, unless among theirs."""
     edges = graph.reverse[near[:, 0]]
     origin = np.repeat(np.arange(len(near)), np.diff(edges.indptr))
     is_other = is_known[origin, 0] & _is_below(edges.indices, len(graph.radii))

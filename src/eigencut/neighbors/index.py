@@ -20,6 +20,7 @@ from eigencut._utils.arrays import EPS, Array, Indices
 from eigencut._utils.running import blocks_of_cost, for_each, row_blocks
 from eigencut.kernels.numpy_kernels import LAYOUT, aligned_empty, kth_smallest_bound
 from eigencut.neighbors.metrics import (
+    METRICS,
     Found,
     Space,
     in_order,
@@ -33,10 +34,7 @@ BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time b
 
 
 class Index:
-    """Finds the nearest of the points that it was built on.
-
-    What is built is no part of a copy, of whatever kind: it is built again from the same points.
-    """
+    """Finds the nearest of the points that it was built on; a copy builds itself again."""
 
     is_exact = True
     direct_share = 4  # with more than n over this asked for, all distances are as cheap
@@ -68,11 +66,7 @@ class Index:
         return self.query(self.points, k)
 
     def query_rounded(self, queries: Any, k: int) -> tuple[Any, Found]:
-        """The same, and the queries: those that are points but for rounding stand where these do.
-
-        What is within a radius changes at once, and at a point it is often equality that decides.
-        Sparse queries stay.
-        """
+        """The same, and the queries; those that are points but for rounding are moved there."""
         distances, numbers = self.query(queries, k)
         nearest, radius = distances[:, 0], distances[:, -1]
         rounded = np.flatnonzero((nearest > 0) & (nearest <= self.same_place * radius))
@@ -105,11 +99,15 @@ class Index:
         return found
 
 
+def room_for(m: int, k: int) -> Found:
+    """Arrays to be filled with the k nearest of m queries."""
+    return np.empty((m, k)), np.empty((m, k), dtype=np.intp)
+
+
 def search_blocks(blocks: Iterable[slice], k: int, nearest: Callable[[slice], Found]) -> Found:
     """The k nearest of all queries, found for one block of them after the other, in threads."""
     blocks = list(blocks)
-    m = blocks[-1].stop if blocks else 0
-    distances, numbers = np.empty((m, k)), np.empty((m, k), dtype=np.intp)
+    distances, numbers = room_for(blocks[-1].stop if blocks else 0, k)
 
     def fill(rows: slice) -> None:
         distances[rows], numbers[rows] = nearest(rows)
@@ -129,12 +127,7 @@ def neighbors_together(queries: Any) -> Indices:
 
 
 class ProductSearch:
-    """Points that can be among the k nearest of a query, told by products in float32.
-
-    The score ``|y|^2 - 2xy`` orders the points y as the distance to x does. Every point whose score
-    is not above the k-th smallest one, allowing for the error of float32, is a candidate. A search
-    can be confined to some cells, if each point has the number of one.
-    """
+    """Candidates for the k nearest of a query, by scores ``|y|^2 - 2xy`` in float32."""
 
     farthest = 2.0**40  # points beyond are no candidates, and queries near there told nothing
 
@@ -175,12 +168,7 @@ class ProductSearch:
     def candidates(
         self, queries: Array, k: int, most: int, cells: Indices | None = None
     ) -> tuple[Indices, Indices]:
-        """Numbers of the candidates of each query, ascending, and how many there are.
-
-        At least k and at most ``most``; none where there would be more. Rows with fewer than the
-        widest are filled up with n. ``cells`` are those to look into, the nearest first; they must
-        hold k points. None is all.
-        """
+        """Numbers of ``k`` to ``most`` candidates, ascending, and how many; 0 if there are more."""
         left = np.ones((len(queries), queries.shape[1] + 1), dtype=np.float32)
         moved = self._in_units(queries)
         length = np.minimum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), self.farthest)
@@ -231,54 +219,46 @@ class ProductSearch:
 
 
 def relevant_length(length: Array, radius: float) -> Array:
-    """How long a point can be that is among the k nearest of a query of this length, generously.
-
-    So one outlier does not blur the others. If k points are not longer than the radius, the k
-    nearest of a query x have scores of at most ``(|x| + radius)^2 - |x|^2``.
-    """
+    """How long one of the k nearest can be, as ``|y|^2 - 2xy <= (|x| + radius)^2 - |x|^2``."""
     return 4 * length + 2 * radius
 
 
 def score_error(n_terms: int, longest: Any, length: Array, eps: float = 2.0**-23) -> Array:
-    """Bound on the error of scores ``|y|^2 - 2xy`` with |y| up to longest, |x| = length.
-
-    ``n_terms`` products of rounded factors are summed; what it is compared with is rounded too.
-    """
+    """Bound on the error of scores ``|y|^2 - 2xy`` with |y| up to longest, |x| = length."""
     return n_terms * eps * longest * (2 * length + longest)
 
 
 class SparseIndex(Index):
-    """Points in the rows of a sparse array, all of which are compared with every query.
-
-    A sparse product gives the scores ``|y|^2 - 2xy`` in float64, and the distances to the points of
-    the smallest are taken directly. Where more than 64 k points are as near as the k-th up to
-    rounding, the first of them by score and number are compared.
-    """
+    """Points in sparse rows: candidates by products in float64, and their distances directly."""
 
     few, many = 2, 64  # candidates per neighbour
 
     def _build(self) -> None:
         self._columns = self.points.T.tocsr()
-        self._squares = row_squares(self.points)
+        self.squares = row_squares(self.points)
         self._most_terms = int(np.diff(self.points.indptr).max(initial=0))
 
     def query(self, queries: Any, k: int) -> Found:
         k = min(k, self.size)
-        radius = math.sqrt(np.partition(self._squares, k - 1)[k - 1])
+        radius = math.sqrt(np.partition(self.squares, k - 1)[k - 1])
         blocks = row_blocks(queries.shape[0], self.size, BLOCK_ELEMENTS)
         return search_blocks(blocks, k, lambda rows: self._nearest(queries[rows], k, radius))
 
-    def _nearest(self, queries: Any, k: int, radius: float) -> Found:
-        scores = (queries @ self._columns).toarray()
+    def scores(self, queries: Any) -> Array:
+        """``|y|^2 - 2xy`` of all points y."""
+        scores = np.asarray((queries @ self._columns).toarray())
         scores *= -2
-        scores += self._squares
+        scores += self.squares
+        return scores
+
+    def _nearest(self, queries: Any, k: int, radius: float) -> Found:
+        scores = self.scores(queries)
         length = np.sqrt(row_squares(queries))
         # Of a point that can be among the k nearest.
         error = score_error(self._most_terms + 8, relevant_length(length, radius), length, EPS)
         limit = np.partition(scores, k - 1, axis=1)[:, k - 1] + 2 * error
         count = np.count_nonzero(scores <= limit[:, np.newaxis], axis=1)
-        distances = np.empty((len(scores), k))
-        numbers = np.empty((len(scores), k), dtype=np.intp)
+        distances, numbers = room_for(len(scores), k)
         widths = np.where(count <= self.few * k, self.few * k, self.many * k)
         for width in np.unique(widths):
             some = np.flatnonzero(widths == width)
@@ -296,12 +276,7 @@ def row_squares(rows: Any) -> Array:
 
 
 class LocalProducts:
-    """Nearest points by products in float64, for queries that float32 cannot tell the points for.
-
-    Such points lie in clumps far from each other, or at equal distances. Queries near each other
-    are done together, around one place: so the error of the score ``|y|^2 - 2xy`` depends on the
-    size of their neighbourhood only. The points whose scores leave it open are compared directly.
-    """
+    """Nearest points by float64 products around places near the queries, where float32 fails."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -312,10 +287,7 @@ class LocalProducts:
         self._on_grid = self._are_on_grid(index.points)
 
     def _are_on_grid(self, points: Array) -> bool:
-        """Whether points are multiples of a power of two, so that products are exact.
-
-        Counts, flags and levels of grey are, in any unit: points among which ties are common.
-        """
+        """Whether points are multiples of a power of two, so that products are exact."""
         for rows in row_blocks(len(points), points.shape[1], BLOCK_ELEMENTS):
             scaled = np.ldexp(points[rows], self._shift)
             if (scaled != np.rint(scaled)).any() or _largest(scaled) > 2.0**self._bits:
@@ -324,8 +296,7 @@ class LocalProducts:
 
     def query(self, queries: Array, k: int) -> Found:
         are_exact = self._on_grid and self._are_on_grid(queries)
-        distances = np.empty((len(queries), k))
-        numbers = np.empty((len(queries), k), dtype=np.intp)
+        distances, numbers = room_for(len(queries), k)
         for place, rows in _groups(queries):
             around = _Around(self._index, place, k, are_exact)
 
@@ -372,13 +343,9 @@ class _Around:
 
 def _groups(queries: Array) -> list[tuple[Array, Indices]]:
     """Places among the queries, and which of the queries are nearest to each."""
-    from scipy.spatial.distance import cdist
-
     n_places = int(np.clip(len(queries) // 64, 1, 64))
-    chosen = np.random.default_rng(0).permutation(len(queries))[:n_places]
-    places, nearest = queries[chosen], np.empty(len(queries), dtype=np.intp)
-    for rows in row_blocks(len(queries), n_places, BLOCK_ELEMENTS):
-        nearest[rows] = np.argmin(cdist(queries[rows], places), axis=1)
+    places = queries[np.random.default_rng(0).permutation(len(queries))[:n_places]]
+    nearest = METRICS["euclidean"].nearest(queries, places)
     return [(places[i], np.flatnonzero(nearest == i)) for i in np.unique(nearest)]
 
 
@@ -406,8 +373,7 @@ class ProductIndex(Index):
     def query(self, queries: Array, k: int) -> Found:
         if k > self.size // self.direct_share:
             return self.among_all(queries, k)
-        distances = np.empty((len(queries), k))
-        numbers = np.empty((len(queries), k), dtype=np.intp)
+        distances, numbers = room_for(len(queries), k)
         told = np.empty(len(queries), dtype=bool)
 
         def fill(block: Block) -> None:
@@ -451,11 +417,7 @@ def brute_index(points: Any, space: Space) -> Index:
 
 
 class TreeIndex(Index):
-    """A k-d tree. A query asks for one neighbour more than k, to see whether the k-th is alone.
-
-    Where it is not, the tree counts the points that are as near, and is asked for so many; where
-    they are a large part of all, all distances are as cheap.
-    """
+    """A k-d tree; where the k-th is not alone, it is asked for all that are as near."""
 
     rounding = 1e-12  # relative; more than the error of a distance from direct differences
 
@@ -464,18 +426,11 @@ class TreeIndex(Index):
 
         self._tree, self._p = cKDTree(self.points, leafsize=8), self.space.metric.p
 
-    def query_itself(self, k: int) -> Found:
-        order = neighbors_together(self.points)
-        distances, numbers = self.query(self.points[order], k)
-        back = np.argsort(order)
-        return distances[back], numbers[back]
-
     def query(self, queries: Array, k: int) -> Found:
         k = min(k, self.size)
         if self._is_many(k + 1) or self._is_of_no_use(queries, k):
             return self.among_all(queries, k)
-        every = np.arange(len(queries))
-        distances, numbers = self._candidates(queries, every, np.full(len(queries), k + 1), k + 1)
+        distances, numbers = self._candidates(queries, np.full(len(queries), k + 1), k + 1)
         limit = distances[:, k - 1] * (1 + self.rounding)
         tied = np.flatnonzero(distances[:, k] <= limit)
         distances, numbers = distances[:, :k].copy(), numbers[:, :k].copy()
@@ -507,22 +462,22 @@ class TreeIndex(Index):
         for_each(fill, row_blocks(len(queries), 1, 1024))
         # In a block as many are asked for as the query needs that needs most: up to twice as many.
         step = np.maximum(1, np.ceil(np.log2(np.maximum(count, k + 1)))).astype(np.intp)
-        distances, numbers = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
+        distances, numbers = room_for(len(queries), k)
         for power in np.unique(step):
             rows = np.flatnonzero(step == power)
             if self._is_many(1 << power):
                 found = self.among_all(queries[rows], k)
             else:
-                found = self._candidates(queries, rows, count[rows], k)
+                found = self._candidates(queries[rows], count[rows], k)
             distances[rows], numbers[rows] = found
         return distances, numbers
 
-    def _candidates(self, queries: Array, rows: Indices, count: Any, k: int) -> Found:
+    def _candidates(self, queries: Array, count: Any, k: int) -> Found:
         """The k nearest as far as rounding tells, by (distance, number), of at least ``count``."""
 
         def nearest(block: slice) -> Found:
             asked = max(int(count[block].max()), k)
-            found = self._tree.query(queries[rows[block]], np.arange(1, asked + 1), p=self._p)
+            found = self._tree.query(queries[block], np.arange(1, asked + 1), p=self._p)
             ties = np.flatnonzero((found[0][:, 1:] == found[0][:, :-1]).any(axis=1))
             found[0][ties], found[1][ties] = in_order(found[0][ties], found[1][ties])
             return found[0][:, :k], found[1][:, :k]

@@ -74,23 +74,6 @@ def in_order(distances: Array, numbers: Indices) -> Found:
     return np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
 
 
-def nearest_rows(queries: Array, rows: Array) -> Indices:
-    """Index of the Euclidean nearest row, from direct differences."""
-    from scipy.spatial.distance import cdist
-
-    # Around their middle, in a power of two as unit, squares neither over- nor underflow.
-    center = rows.min(axis=0) / 2 + rows.max(axis=0) / 2
-    rows = rows - center
-    unit = -int(np.frexp(np.abs(rows).max())[1])
-    with np.errstate(over="ignore"):
-        queries = np.clip(np.ldexp(queries - center, unit), -FARTHEST, FARTHEST)
-    rows = np.ldexp(rows, unit)
-    found = np.empty(len(queries), dtype=np.intp)
-    for block in row_blocks(len(queries), len(rows), _ELEMENTS):
-        found[block] = np.argmin(cdist(queries[block], rows), axis=1)
-    return found
-
-
 # Rows as points: the maps that metrics begin with, and what rows they refuse.
 
 EARTH_RADIUS = 6371.0088  # km, the mean one
@@ -144,11 +127,7 @@ def in_form_of(others: Any, X: Any) -> Any:
 
 
 def places_on_earth(X: Array) -> Array:
-    """Latitudes and longitudes in degrees as points on a sphere, in kilometres.
-
-    The chord between two points grows with the great-circle distance a: it is ``2 R sin(a / 2R)``,
-    1 % less than a at 3000 km. So nothing happens at the date line, or at the poles.
-    """
+    """Latitudes and longitudes in degrees as points on a sphere, in kilometres."""
     if X.shape[1] != 2:
         raise ValueError(
             "X must have two columns with metric='haversine', latitude and longitude in degrees. "
@@ -222,11 +201,8 @@ class Metric:
     """A distance between rows: that of the points which stand for them."""
 
     name: str  # What scipy calls the distance between points
-    # Minkowski's order of it; None between sets and codes, which have no mean, and no place in a
-    # tree.
-    p: float | None
-    # From rows to points; None where they are the same, in any unit.
-    to_points: Callable[[Any], Any] | None = None
+    p: float | None  # Minkowski's order; None between sets and codes, which have no mean
+    to_points: Callable[[Any], Any] | None = None  # None where rows are points, in any unit
     n_columns: int | None = None  # That rows must have
     n_coordinates: int | None = None  # Of points, where it is not the number of columns
     takes_sparse: bool = False
@@ -306,8 +282,6 @@ class Metric:
 
     def nearest(self, queries: Array, points: Array) -> Indices:
         """Index of the point nearest to each query, both being points."""
-        if self.is_flat:
-            return nearest_rows(queries, points)
         space = Space(points, self)
         queries, points = space.in_units(queries), space.in_units(points)
         found = np.empty(len(queries), dtype=np.intp)
@@ -352,12 +326,7 @@ def refuse_units(metric: Any, scale: str) -> None:
 
 
 class Space:
-    """Turns rows into points between which distances neither over- nor underflow.
-
-    The unit is a power of two, which is exact: about the extent of all rows, or less where some
-    rows would else be too small to be squared. Rows are not moved: next to an outlier, or far from
-    zero, the last digits of the others would be lost.
-    """
+    """Turns rows into points in a power of two as unit: distances neither over- nor underflow."""
 
     def __init__(self, rows: Any, metric: Metric, axes: Array | None = None) -> None:
         self.metric, self.axes = metric, axes  # points are the parts of rows along axes, if any
@@ -396,10 +365,7 @@ class Space:
 
 
 def principal_axes(rows: Any, metric: Metric) -> Array | None:
-    """The directions that unit vectors of many columns spread in; None for other rows.
-
-    What is left out is hardly more than noise, which hides neighbours and takes time.
-    """
+    """The directions that unit vectors of many columns spread in; None for other rows."""
     is_wide = not sparse.issparse(rows) and metric.is_flat and rows.shape[1] > _WIDE
     if not is_wide or len(rows) <= _AXES or not (metric.to_points or are_unit_vectors(rows)):
         return None
@@ -433,12 +399,16 @@ class DistinctRows:
     """The distinct rows of X in lexicographic order, and how X is made of them."""
 
     rows: Array  # (n_vertices, n_features)
-    # (n_vertices,): how many times each is there; of weighted rows the sum of their weights.
-    multiplicity: Array
+    multiplicity: Array  # (n_vertices,): how often each is there, or the sum of its weights
     vertex_of_row: Indices  # (n_rows,): which of them every row is
 
-    @classmethod
-    def from_rows(cls, X: Array, sample_weight: Array | None = None) -> DistinctRows:
+
+def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
+    """The distinct rows, in an order that does not depend on that of X."""
+    if sparse.issparse(X):
+        keys = np.array(row_keys(X), dtype=object)
+        _, first_of, vertex_of_row = np.unique(keys, return_index=True, return_inverse=True)
+    else:
         X = X + 0.0  # -0.0 and 0.0 are the same place
         order = np.argsort(X[:, 0], kind="stable")
         is_same = np.diff(X[order, 0]) == 0

@@ -99,17 +99,11 @@ class Cells:
 
 
 class SparseLandmarks:
-    """Finds the ``n_nearest`` of sparse points, by products in float64.
-
-    Where ``|x|^2 - 2xy + |y|^2`` does not tell which are nearest, or cancels, distances are taken
-    directly.
-    """
+    """Finds the ``n_nearest`` of sparse points: by products, or directly where these cancel."""
 
     def __init__(self, points: Any, n_nearest: int, space: Space) -> None:
         self._index, self._n_nearest = SparseIndex(points, space), n_nearest
-        self._columns = points.T.tocsr()
-        self._squares = row_squares(points)
-        self._longest = float(np.sqrt(self._squares.max()))
+        self._longest = float(np.sqrt(self._index.squares.max()))
 
     def __call__(self, X: Any) -> tuple[Indices, Array]:
         """Numbers of the nearest points, ascending, and squared distances to them."""
@@ -126,10 +120,7 @@ class SparseLandmarks:
 
     def _pick(self, X: Any) -> tuple[Indices, Array, Any]:
         """The nearest points, squared distances, and whether these may be wrong."""
-        of_rows = row_squares(X)
-        scores = (X @ self._columns).toarray()
-        scores *= -2
-        scores += self._squares
+        of_rows, scores = row_squares(X), self._index.scores(X)
         nearest, found, following = _take_smallest(scores, self._n_nearest)
         n_terms = np.diff(X.indptr) + 8
         error = n_terms * EPS * np.square(np.sqrt(of_rows) + self._longest)
@@ -154,12 +145,7 @@ _building = Lock()  # cells are made by one thread, while others wait for them
 
 
 class NearestLandmarks:
-    """Finds the ``n_nearest`` of the points that are nearest to a row, and their distances.
-
-    ``points`` are points of the metric already; they are kept in units of ``2 ** exponent``.
-    ``n_rows`` will be asked about, as far as is known: another search pays for many, and finds the
-    same.
-    """
+    """Finds the ``n_nearest`` points, in the way that pays for ``n_rows`` rows, and distances."""
 
     def __init__(
         self, points: Any, n_nearest: int, n_rows: int = 0, metric: Metric = METRICS["euclidean"]
@@ -285,11 +271,7 @@ class _Product:
 
 
 def kmeans_centres(rows: Any, counts: Array, n_centres: int, steps: int = 30) -> Any:
-    """Centres of so many groups of rows, starting from the first rows, after at most ``steps``.
-
-    Rows are different ones, in random order, each counting so many times. Centres are sparse where
-    rows are.
-    """
+    """Centres of groups of different rows in random order, each counting so many times."""
     if n_centres == rows.shape[0]:
         return rows.copy()
     # Sums stay finite in these units, and around one of the rows a mean does not lose the digits of
@@ -347,12 +329,7 @@ def nearest_centres(rows: Any, search: NearestLandmarks) -> Indices:
 
 
 class CellIndex(ProductIndex):
-    """Nearly all nearest neighbours: those in the cells around a query, and their neighbours.
-
-    Cells are around the centres of a k-means. A query starts with the nearest points of a few
-    cells, and meets the neighbours of what it has found in a graph of the points, round by round.
-    The graph is found in the same way. A point is always its own nearest.
-    """
+    """Nearly all neighbours: points of the cells around a query, then those linked to them."""
 
     is_exact = False
     cells_per_root = 1.6  # times sqrt(n) is the number of cells
@@ -460,10 +437,7 @@ class CellIndex(ProductIndex):
 
 
 def _with_reverse(linked: Any) -> Any:
-    """Neighbours of each point, and as many of those that it is a neighbour of, the nearest.
-
-    -1 stands for a neighbour that was not found.
-    """
+    """Neighbours of each point, -1 for none, and the nearest of those it is a neighbour of."""
     n, k = linked.shape
     flat = linked.T.ravel()
     order = np.argsort(flat, kind="stable")  # by point, then by rank

@@ -54,38 +54,25 @@ _LEAST = 1e-9  # beside which a divisor is 0
 class Policy:
     """What decides how far labels and pairs bend a cut; see benchmarks/studies/known_labels.md."""
 
-    # So many functions are computed for each cluster,
-    functions_per_cluster: int = 5
-    # at least so many in all,
-    least_functions: int = 30
-    # and at most so many more than clusters.
-    most_further: int = 120
+    functions_per_cluster: int = 5  # So many functions are computed for each cluster,
+    least_functions: int = 30  # at least so many in all,
+    most_further: int = 120  # and at most so many more than clusters.
     # Labels: these gammas are tried,
     gammas: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
     # with so many functions for each cluster,
     factors: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0)
-    # and, where clusters are few, with so many.
-    counts: tuple[int, ...] = (10, 20, 30)
-    # What was tried has weights of this sharpness; a large one takes the best alone.
-    sharpness: float = 0.3
-    # One thing is better than another by so many standard errors.
-    standard_errors: float = 1.0
-    # Clusters are corrected if so many classes are known: one alone would be all rows.
-    least_classes: int = 2
-    # Scores of clusters are multiplied by at least this.
-    least_scale: float = 0.1
-    # Roughness is measured by at least this share of the largest eigenvalue.
-    least_share: float = 0.1
+    counts: tuple[int, ...] = (10, 20, 30)  # and, where clusters are few, with so many.
+    sharpness: float = 0.3  # of the weights of what was tried; a large one takes the best alone.
+    standard_errors: float = 1.0  # by which one thing is better than another.
+    least_classes: int = 2  # With so many known classes clusters are corrected.
+    least_scale: float = 0.1  # Scores of clusters are multiplied by at least this.
+    least_share: float = 0.1  # of the largest eigenvalue, by which roughness is measured.
     # Pairs: these strengths mu are tried,
     strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
-    # each with so many parts of the pairs left out,
-    folds: int = 4
-    # on so many vertices,
-    some_vertices: int = 2000
-    # from so many starts of POD.
-    starts: int = 4
-    # With fewer pairs for each part strengths cannot be told apart: the first is taken.
-    least_pairs: int = 2
+    folds: int = 4  # each with so many parts of the pairs left out,
+    some_vertices: int = 2000  # on so many vertices,
+    starts: int = 4  # from so many starts of POD.
+    least_pairs: int = 2  # of each part; with fewer the first strength is taken.
 
 
 POLICY = Policy()
@@ -316,11 +303,7 @@ def basis_for_pairs(
     eigenvalues: Array,
     rotation: Array,
 ) -> tuple[Array, Array] | None:
-    """Return the penalized problem with the strength that serves pairs that were left out best.
-
-    None if that is not clearly better than the clusters of ``rotation``, which is of the first K
-    eigenvectors. ``values`` are the eigenfunctions at the known rows.
-    """
+    """Return the penalized problem that serves left-out pairs best; None if nothing is gained."""
     K, n_pairs = len(rotation), len(pairs.places)
     some = slice(None, None, -(-len(U) // POLICY.some_vertices))
     before = pairs.respected(assign(normalize_rows(values[:, :K]) @ rotation))

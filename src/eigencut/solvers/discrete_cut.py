@@ -69,26 +69,7 @@ def discrete_cut(
     n_init: int = 10,
     random_state: Any = None,
 ) -> Indices:
-    """Return the clusters of the vertices of a graph.
-
-    Parameters
-    ----------
-    graph : Graph
-    affinity : Affinity
-        The one that has made the graph.
-    cut : Cut
-        Its mass of a vertex is what a cluster has in all.
-    n_clusters : int
-    few : Graph, optional
-        A graph on the same vertices with fewer edges. Small groups are made in it.
-    n_init : int
-        At most so many starts are made.
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    array of shape (n_vertices,)
-    """
+    """Return the clusters of vertices; small groups are made in ``few``, which has fewer edges."""
     edges = edges_of(graph, cut)
     search = _Search(
         edges,
@@ -105,11 +86,7 @@ def discrete_cut(
 def information_by_number(
     graph: Graph, cut: Cut, most: int, few: Graph | None = None
 ) -> dict[int, float]:
-    """Return the information that K clusters keep of a step, in nats, by K up to ``most``.
-
-    After one search for the most clusters, the two whose merging loses least are merged, down to
-    two clusters or as far as clusters touch. One cluster keeps nothing.
-    """
+    """Return the information that K clusters keep of a step, in nats, by K from ``most`` down."""
     edges = edges_of(graph, cut)
     few_edges = edges if few is None else edges_of(few, cut)
     search = _Search(edges, few_edges, check_random_state(0))
@@ -195,22 +172,19 @@ class _Search:
         """The vertex that each edge starts from."""
         return np.repeat(np.arange(self.n), np.diff(self.edges.starts))
 
-    def moved(self, found: Labelled, sweeps: int, *, keeps: bool = False) -> Labelled:
-        """Move vertices; with ``keeps`` no cluster vanishes."""
-        return self._moved(found, self.edges, sweeps, keeps)
-
-    def _moved(self, found: Labelled, edges: Edges, sweeps: int, keeps: bool = False) -> Labelled:
-        labels = found.labels.copy()
+    def moved(
+        self, found: Labelled, sweeps: int, *, keeps: bool = False, edges: Edges | None = None
+    ) -> Labelled:
+        """Move vertices, by all edges or some; with ``keeps`` no cluster vanishes."""
+        labels, edges = found.labels.copy(), edges or self.edges
         information = kernels.chosen.move_vertices(
             edges, labels, found.n_clusters, order=self.order, sweeps=sweeps, keeps=keeps
         )
         return replace(_compact(labels), information=information)
 
-    def merged(self, found: Labelled, target: int) -> Labelled:
+    def merged(self, found: Labelled, target: int, edges: Edges | None = None) -> Labelled:
         """Merge pairs of clusters that touch until so many are left, or all have a partner."""
-        return self._merged(found, target, self.edges)
-
-    def _merged(self, found: Labelled, target: int, edges: Edges) -> Labelled:
+        edges = edges or self.edges
         partners, changes = kernels.chosen.best_merges(edges, found.labels, found.n_clusters)
         numbers = _pairs_to_merge(partners, changes, found.n_clusters - target)
         return _compact(numbers[found.labels])
@@ -218,32 +192,26 @@ class _Search:
     def best_start(self, n_clusters: int, n_init: int) -> Labelled:
         """Return the best partition of some orders of the vertices."""
         n_starts = max(1, min(n_init, SETTINGS.starts, SETTINGS.started_vertices // self.n))
-        first, best = self._small_groups(n_clusters), None
+        first, best = Labelled(np.arange(self.n), self.n), None
+        for _ in range(2):  # vertices are merged twice
+            if first.n_clusters > n_clusters:
+                first = self.merged(first, n_clusters, self.few)
         for start in range(n_starts):
             found = self._start(first, n_clusters)
-            if best is None or found.information > best.information:
-                best = found
+            best = found if best is None else max(best, found, key=lambda each: each.information)
             self.order = self.random.permutation(self.n)
             advance(start + 1, n_starts, "start(s)")
         assert best is not None
         return best
 
-    def _small_groups(self, n_clusters: int) -> Labelled:
-        """Merge vertices twice."""
-        found = Labelled(np.arange(self.n), self.n)
-        for _ in range(2):
-            if found.n_clusters > n_clusters:
-                found = self._merged(found, n_clusters, self.few)
-        return found
-
     def _start(self, found: Labelled, n_clusters: int) -> Labelled:
         """Merge and move, level by level, up to K clusters."""
         few = max(2 * n_clusters, self.n // SETTINGS.merged_rows)
         while found.n_clusters > few:
-            found = self._moved(found, self.few, SETTINGS.sweeps)
+            found = self.moved(found, SETTINGS.sweeps, edges=self.few)
             before = found.n_clusters
             if before > few:
-                found = self._merged(found, max(few, before // 2), self.few)
+                found = self.merged(found, max(few, before // 2), self.few)
             if found.n_clusters == before:
                 break
         found = self.moved(found, SETTINGS.sweeps, keeps=found.n_clusters <= n_clusters)
@@ -274,11 +242,7 @@ class _Search:
         return found
 
     def _halves(self, found: Labelled) -> tuple[Any, Array]:
-        """Return which vertices are in the second half of their cluster, and what halving gains.
-
-        Halves are the signs of a vector of power steps within all clusters at once, which is
-        orthogonal to the constant in each of them, and moves of single vertices follow.
-        """
+        """Return which vertices are in the second half of their cluster, and what halving gains."""
         edges, labels, C = self.edges, found.labels, found.n_clusters
         is_inside = labels[self.origins] == labels[edges.ends]
         counts = np.bincount(self.origins[is_inside], minlength=self.n)
@@ -327,19 +291,16 @@ class _Search:
     def swapped(self, found: Labelled) -> Labelled:
         """Halve clusters where that gains more than merging two others loses."""
         for _ in range(SETTINGS.swaps):
+            labels, C, better = found.labels, found.n_clusters, None
             second, gains = self._halves(found)
-            partners, changes = kernels.chosen.best_merges(
-                self.edges, found.labels, found.n_clusters
-            )
+            partners, changes = kernels.chosen.best_merges(self.edges, labels, C)
             swaps = _best_swaps(gains, partners, changes, 1e-9 * abs(found.information))
-            better = None
             while swaps and better is None:
-                numbers, half = np.arange(found.n_clusters), np.full(found.n_clusters, -1)
+                numbers, half = np.arange(C), np.full(C, -1)
                 for halved, first, other in swaps:
                     numbers[other], half[halved] = first, other
-                is_new = second & (half[found.labels] >= 0)
-                labels = np.where(is_new, half[found.labels], numbers[found.labels])
-                tried = Labelled(labels, found.n_clusters)
+                is_new = second & (half[labels] >= 0)
+                tried = Labelled(np.where(is_new, half[labels], numbers[labels]), C)
                 tried = self.moved(tried, SETTINGS.last_sweeps, keeps=True)
                 if tried.information > found.information:
                     better = tried

@@ -75,11 +75,7 @@ def largest_by_lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
 def largest_by_lanczos(
     operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float
 ) -> Solution | None:
-    """Largest eigenpairs by block Lanczos with full reorthogonalization and thick restarts.
-
-    A block of more than K columns finds eigenvalues of any multiplicity up to K, which one vector
-    does not. Returns None if it does not converge within what LAPACK would cost.
-    """
+    """Largest eigenpairs by block Lanczos with thick restarts; None if LAPACK is as fast."""
     n, n_known = known.shape
     width = n_pairs + SETTINGS.extra_columns
     width += -width % SETTINGS.columns_multiple
@@ -144,15 +140,11 @@ class EigenPairs:
     """The K smallest eigenpairs, ascending."""
 
     values: Array  # (K,): the eigenvalues lambda, not below 0
-    # (n_vertices, K): U with ``U^T C M U = I`` on the vertices that take part; the sign of each is
-    # such that its largest entry is positive.
-    vectors: Array
-    # (n_vertices, K): ``W C U``, from which the extension at the training rows follows.
-    products: Array
+    vectors: Array  # (n_vertices, K): U, the largest entry of each positive; ``U^T C M U = I``
+    products: Array  # (n_vertices, K): ``W C U``, from which the extension at rows follows
     residual: float  # Largest norm of ``A v - theta v``
     solver: str  # One of ``SOLVERS``
-    # (n_vertices,): which vertices the problem was solved on; see ``eigencut.graphs.base``.
-    takes_part: NDArray[np.bool_]
+    takes_part: NDArray[np.bool_]  # (n_vertices,): which vertices the problem was solved on
 
     def first(self, n_pairs: int) -> EigenPairs:
         """The smallest so many pairs."""
@@ -188,13 +180,7 @@ class EigenPairs:
 def eigenpairs(
     graph: Graph, mass: Array, n_pairs: int, groups: Indices | None = None, n_rough: int = 0
 ) -> EigenPairs:
-    """Solve the relaxed cut on a graph, given the diagonal of M.
-
-    ``groups`` are connected components, at most K. Their indicators are eigenvectors of eigenvalue
-    0, handed to the solver so that it cannot miss one of several equal eigenvalues. Vertices of
-    group -1 do not take part: the problem is solved as if they did not exist, and their vectors are
-    0. Of the last ``n_rough`` pairs only the eigenvalues matter, and only to about a hundredth.
-    """
+    """Solve the relaxed cut, given the diagonal of M, on components whose groups are not -1."""
     if groups is None:
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
     part = np.flatnonzero(groups >= 0)
@@ -269,7 +255,11 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple
         theta = np.full(n_pairs, problem.shift)
         return "components", (theta, known, problem.operator(known))
     n, is_sparse = len(known), isinstance(problem.graph, SparseGraph)
-    few = _sparse_vertices(n_pairs, n_rough == n_pairs) if is_sparse else lapack_vertices(n_pairs)
+    few = lapack_vertices(n_pairs)
+    if is_sparse:
+        least, most = POLICY.sparse_vertices
+        few = min(max(least, POLICY.sparse_vertices_per_pair * n_pairs), most)
+        few = max(POLICY.rough_vertices if n_rough == n_pairs else few, 8 * n_pairs)
     if n >= few:
         with blas_threads(1):
             if is_sparse:
@@ -282,13 +272,6 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple
     with blas_threads(n_threads() if n > POLICY.threads_vertices else 1):
         theta, vectors = largest_by_lapack(problem.dense(), n_pairs)
         return "lapack", (theta, vectors, problem.operator(vectors))
-
-
-def _sparse_vertices(n_pairs: int, are_rough: bool) -> int:
-    """Below which LAPACK solves a sparse problem."""
-    least, most = POLICY.sparse_vertices
-    few = min(max(least, POLICY.sparse_vertices_per_pair * n_pairs), most)
-    return max(POLICY.rough_vertices if are_rough else few, 8 * n_pairs)
 
 
 def _check(residual: float, solver: str) -> None:
@@ -331,12 +314,9 @@ class RelaxedCut:
     """The solution, and the pieces of the graph that it was found on."""
 
     pairs: EigenPairs
-    # (n_vertices,): the connected component of every vertex, numbered by decreasing number of rows.
-    components: Indices
-    # (n_vertices,): the same where a component takes part in the eigenproblem, and -1 elsewhere.
-    groups: Indices
-    # Components that do not take part, but have the rows of a cluster.
-    n_apart: int = 0
+    components: Indices  # (n_vertices,): numbered by decreasing number of rows
+    groups: Indices  # (n_vertices,): the same where a component takes part, and -1 elsewhere
+    n_apart: int = 0  # Components that do not take part, but have the rows of a cluster
 
     @property
     def n_components(self) -> int:
@@ -389,12 +369,7 @@ class RelaxedCut:
 def relaxed_cut(
     graph: Graph, affinity: Affinity, cut: Cut, n_clusters: int, n_rough: int = 0
 ) -> RelaxedCut:
-    """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), whatever pieces it is in.
-
-    It is solved on the components that are large enough to be clusters, and the small ones take the
-    value of what is nearest to them. Of the last ``n_rough`` pairs only the eigenvalues matter, and
-    only to about a hundredth.
-    """
+    """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), in whatever pieces."""
     pieces = pieces_of(graph, affinity)
     return cut_of_pieces(pieces, affinity, cut, n_clusters, pieces.n_large(n_clusters), n_rough)
 

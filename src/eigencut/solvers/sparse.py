@@ -6,10 +6,9 @@ component gets. Where a probe sees a large eigengap, plain Lanczos is tried, and
 of step 3. Where no pair needs to be accurate and factors are cheap, it is block Lanczos with the
 inverse (``by_inverse_krylov``). If these fail, and everywhere else:
 
-1. A preconditioner and a first block. Where factors of the matrix are cheap, as of graphs in few
-   dimensions: its inverse, and random vectors. Else a multilevel hierarchy of the graph, whose
-   coarsest level is solved by LAPACK; on every finer one a few steps of the block iteration improve
-   the vectors, preconditioned by the hierarchy's cycle.
+1. A preconditioner, applied to random vectors, starts. Where factors of the matrix are cheap, as
+   of graphs in few dimensions, it is the inverse; else the cycle of a multilevel hierarchy of the
+   graph, whose coarsest level is solved by LAPACK.
 2. On the graph itself, the iteration ends when all residuals are below the tolerance.
 3. Is one missing? A fresh random block, kept orthogonal to everything found, is improved in the
    same way. If a Ritz value comes below the largest wanted eigenvalue, an eigenvalue was missed:
@@ -67,8 +66,7 @@ class SparseSettings:
     restarts: int = 20  # of ARPACK: about ten are common where the gap is large.
     large: int = 1000  # Plain Lanczos is not tried with fewer vertices.
     extra_columns: int = 3  # in a block; or a quarter of the wanted ones, if that is more.
-    coarse_steps: int = 2  # of the iteration on all levels but the finest.
-    most_steps: int = 150  # on the finest level; ten to twenty are common.
+    most_steps: int = 150  # of the iteration; ten to twenty are common.
     challengers: int = 3  # Columns of the random block that looks for missed eigenvalues.
     challenge_steps: int = 60  # Three or four are common.
     caution: float = 5.0  # How many times its last fall a Ritz value may still fall.
@@ -128,11 +126,7 @@ def iterate(
     is_done: Callable[[Array, Array], bool] = lambda values, norms: False,
     settled: float = 0.0,
 ) -> Ritz:
-    """Improve approximate eigenpairs of B until ``is_done(values, norms of the residuals)``.
-
-    The search is restricted to what is orthogonal to the ``excluded`` orthonormal columns. Vectors
-    whose residual is below ``settled`` get no further directions of their own.
-    """
+    """Improve eigenpairs of B, orthogonal to ``excluded``, until ``is_done(values, norms)``."""
     found, width = start, len(start.values)
     basis, images = start.vectors, start.images
     projected = np.diag(start.values)
@@ -174,11 +168,7 @@ def orthonormalized(block: Array, against: list[Array]) -> Array:
 
 
 def is_cheap_to_factor(ordered: Any) -> bool:
-    """Whether a matrix in an order of small bandwidth has cheap factors, as in few dimensions.
-
-    Row i has entries from column f_i on; so about as many vertices as ``i - f_i`` on average
-    separate the graph into halves, and among these elimination is dense.
-    """
+    """Whether few vertices separate a graph, in an order of small bandwidth, into halves."""
     if ordered.shape[0] > 60_000:  # the hierarchy is as fast in the plane, and takes less memory
         return False
     filled = np.flatnonzero(np.diff(ordered.indptr))
@@ -212,11 +202,7 @@ class Inverse:
 def by_inverse_krylov(
     inverse: Inverse, null: Array, n_pairs: int, rng: np.random.Generator
 ) -> Ritz | None:
-    """The smallest pairs beyond the null vectors, roughly; None if they are not found soon.
-
-    The smallest eigenvalues of B are the largest ones of ``(B + shift)^(-1)``, and far apart there:
-    a Krylov space of about twice as many vectors as pairs holds them all to a hundredth.
-    """
+    """The smallest pairs beyond the null vectors, roughly; None if they are not found soon."""
     width_of_block = 8
     n_left = len(null) - null.shape[1]
     most = min(n_left, max(6 * n_pairs, 12 * width_of_block))
@@ -258,9 +244,8 @@ Single = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Level:
-    """One level: the matrix, and the way to the next, coarser level if there is one."""
+    """One level: products with it, and the way to the next, coarser level if there is one."""
 
-    matrix: Any  # float64 csr
     operator: SparseProduct  # float32
     inverse_diagonal: Single
     prolong: Any = None  # P, float32 csr
@@ -272,7 +257,7 @@ class Level:
         inverse = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
         operator = SparseProduct(matrix.astype(np.float32))
         scale = inverse.astype(np.float32)[:, np.newaxis]
-        return cls(matrix, operator, scale, P, None if P is None else P.T.tocsr())
+        return cls(operator, scale, P, None if P is None else P.T.tocsr())
 
 
 class GraphHierarchy:
@@ -288,21 +273,15 @@ class GraphHierarchy:
             matrix = coarse
             advance(len(self.levels), None, "level(s) of smaller graphs")
         self.levels.append(Level.build(matrix))
-        # Of the coarsest level, after the null vectors: none where it is too large.
-        self.vectors, self._inverse = np.ones((matrix.shape[0], 0)), None
+        self._inverse = None  # of the coarsest level, but for null vectors, unless it is too large
         if matrix.shape[0] <= SETTINGS.largest_dense:
             values, vectors = np.linalg.eigh(matrix.toarray())
-            n_null = null_vectors.shape[1]
-            values, self.vectors = values[n_null:], vectors[:, n_null:]
+            values, vectors = (each[..., null_vectors.shape[1] :] for each in (values, vectors))
             values = np.maximum(values, EPS * values.max(initial=EPS))
-            self._inverse = (self.vectors / values @ self.vectors.T).astype(np.float32)
+            self._inverse = (vectors / values @ vectors.T).astype(np.float32)
 
     def __call__(self, residual: Array) -> Array:
-        return self.from_level(0)(residual)
-
-    def from_level(self, depth: int) -> Callable[[Array], Array]:
-        """What approximately solves ``B t = residual`` on a level."""
-        return lambda residual: self._cycle(depth, residual.astype(np.float32)).astype(np.float64)
+        return self._cycle(0, residual.astype(np.float32)).astype(np.float64)
 
     def _cycle(self, depth: int, residual: Single) -> Single:
         level = self.levels[depth]
@@ -368,12 +347,7 @@ def _coarser(
 
 
 def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
-    """Groups of close neighbours: around vertices no two of which are close neighbours.
-
-    The centres are a maximal independent set of the graph of close neighbours, by random
-    priorities [4]_; every other vertex joins the closest centre next to it. Vertices of
-    very many neighbours come first, for otherwise all the neighbours would be centres.
-    """
+    """Groups around a maximal independent set, by random priorities [4]_, hubs first."""
     n = matrix.shape[0]
     row, column, weight = _close_neighbours(matrix)
     if not len(row):
@@ -439,10 +413,7 @@ def _positive(energy: Single) -> Single:
 
 
 def has_large_gap(matrix: Any, null: Array, rng: np.random.Generator) -> bool:
-    """Whether the low end of the spectrum, beyond the null vectors, has a gap.
-
-    Where few eigenvalues lie far below the others, no Ritz value of a few steps falls between.
-    """
+    """Whether no Ritz value of a few steps falls between few eigenvalues and the others."""
     n_steps = SETTINGS.probe_steps
     basis = np.empty((n_steps, matrix.shape[0]))
     image = rng.standard_normal(matrix.shape[0])
@@ -492,10 +463,8 @@ def smallest_pairs(
 ) -> Ritz:
     """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``, a csr_array.
 
-    ``known`` are all orthonormal eigenvectors of eigenvalue 0, which count among the pairs. A
-    vector is accepted at a residual of ``tolerance`` times the largest diagonal entry; if that is
-    missed, the residuals of the result show it. Of the last ``n_rough`` pairs only the eigenvalues
-    matter, and only to about a hundredth.
+    ``known`` are all eigenvectors of 0. Residuals are below ``tolerance`` times the largest
+    diagonal entry; of the last ``n_rough`` pairs only eigenvalues matter, to about a hundredth.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -572,13 +541,12 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
             if rough is not None:
                 return rough
         precondition: Precondition = inverse
-        # Random vectors in which what has small eigenvalues is stressed.
-        block, n_challengers = rng.standard_normal((len(null), width)), 1
-        block = precondition(block - null @ (null.T @ block))
+        n_challengers = 1
     else:
-        precondition = hierarchy = GraphHierarchy(matrix, null)
-        block, n_challengers = _from_coarse_levels(hierarchy, null, width), SETTINGS.challengers
-    start = orthonormalized(block, [null])
+        precondition, n_challengers = GraphHierarchy(matrix, null), SETTINGS.challengers
+    # Random vectors in which what has small eigenvalues is stressed.
+    block = rng.standard_normal((len(null), width))
+    start = orthonormalized(precondition(block - null @ (null.T @ block)), [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
     found = rayleigh_ritz(operator, np.hstack([start, missing]), null)
     steps = count()
@@ -609,23 +577,6 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
     return found.first(wanted.n_pairs)
 
 
-def _from_coarse_levels(hierarchy: GraphHierarchy, null: Array, width: int) -> Array:
-    """A block to start from: solved on the coarsest level, improved on the way to the finest."""
-    nulls = [null]
-    for level in hierarchy.levels[:-1]:
-        nulls.append(np.linalg.qr(level.restrict @ nulls[-1])[0])
-    block = hierarchy.vectors[:, :width]
-    for depth in range(len(hierarchy.levels) - 2, -1, -1):
-        level = hierarchy.levels[depth]
-        block = level.prolong @ block
-        if depth > 0:
-            operator = SparseProduct(level.matrix)
-            start = rayleigh_ritz(operator, block, nulls[depth])
-            cycle, steps = hierarchy.from_level(depth), SETTINGS.coarse_steps
-            block = iterate(operator, start, cycle, nulls[depth], most_steps=steps).vectors
-    return block
-
-
 def _challenge(
     operator: SparseProduct,
     precondition: Precondition,
@@ -634,11 +585,7 @@ def _challenge(
     largest: float,
     wanted: _Wanted,
 ) -> Ritz:
-    """The best approximations to eigenvectors that are orthogonal to what is taken.
-
-    The random block is improved until its lowest Ritz value is below the largest one that was
-    accepted, or will stay above, as its fall in a step and the norm of its residual tell.
-    """
+    """The lowest vectors orthogonal to what is taken, until one is below it or none will be."""
     start = rayleigh_ritz(operator, precondition(block), taken)
     if not len(start.values):
         return start
