@@ -403,8 +403,13 @@ class DistinctRows:
     vertex_of_row: Indices  # (n_rows,): which of them every row is
 
 
-def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
-    """The distinct rows, in an order that does not depend on that of X."""
+def distinct_rows(
+    X: Any, sample_weight: Array | None = None, metric: Metric | None = None
+) -> DistinctRows:
+    """The distinct rows, in an order that does not depend on that of X.
+
+    Of rows that are one point of the metric the first is kept, for all of them.
+    """
     if sparse.issparse(X):
         keys = np.array(row_keys(X), dtype=object)
         _, first_of, vertex_of_row = np.unique(keys, return_index=True, return_inverse=True)
@@ -420,36 +425,13 @@ def distinct_rows(X: Any, sample_weight: Array | None = None) -> DistinctRows:
             after = slice(rows.start + 1, rows.stop + 1)
             is_new[after] = (X[order[after]] != X[order[rows]]).any(axis=1)
         vertex_of_row = np.empty(len(X), dtype=np.intp)
-        vertex_of_row[order] = np.cumsum(is_new) - 1
-        multiplicity = summed_weights(vertex_of_row, sample_weight)
-        return cls(X[order[is_new]], multiplicity, vertex_of_row)
-
-
-def distinct_rows(
-    X: Any, sample_weight: Array | None = None, metric: Metric | None = None
-) -> DistinctRows:
-    """The distinct rows, in an order that does not depend on that of X.
-
-    Of rows that are one point of the metric the first is kept, for all of them.
-    """
-    if sparse.issparse(X):
-        keys = row_keys(X)
-        vertex_at = {key: vertex for vertex, key in enumerate(sorted(set(keys)))}
-        vertex_of_row = np.array([vertex_at[key] for key in keys], dtype=np.intp)
-        _, first_row = np.unique(vertex_of_row, return_index=True)
-        counts = summed_weights(vertex_of_row, sample_weight)
-        found = DistinctRows(X[first_row], counts, vertex_of_row)
-    else:
-        found = DistinctRows.from_rows(X, sample_weight)
-    if metric is None or metric.grain is None:
-        return found
-    first = _first_of_place(found.rows, metric)
-    kept, vertex_of_kept = np.unique(first, return_inverse=True)
-    if len(kept) == len(first):
-        return found
-    vertex_of_row = vertex_of_kept[found.vertex_of_row]
-    multiplicity = summed_weights(vertex_of_row, sample_weight)
-    return DistinctRows(found.rows[kept], multiplicity, vertex_of_row)
+        first_of, vertex_of_row[order] = order[is_new], np.cumsum(is_new) - 1
+    rows = X[first_of]
+    if metric is not None and metric.grain is not None:
+        kept, vertex_of_kept = np.unique(_first_of_place(rows, metric), return_inverse=True)
+        if len(kept) < rows.shape[0]:
+            rows, vertex_of_row = rows[kept], vertex_of_kept[vertex_of_row]
+    return DistinctRows(rows, summed_weights(vertex_of_row, sample_weight), vertex_of_row)
 
 
 def _first_of_place(rows: Any, metric: Metric) -> Indices:

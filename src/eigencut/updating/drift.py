@@ -34,7 +34,7 @@ from eigencut.fitted import FittedCut
 from eigencut.inspection.describe import Column, short, value_in_words
 from eigencut.io.sample import seeded_by
 from eigencut.io.table import Table, place_of
-from eigencut.neighbors.metrics import FARTHEST, METRICS, nearest_rows
+from eigencut.neighbors.metrics import FARTHEST, METRICS
 from eigencut.updating.update import refuse_nothing, rows_in_common, what_is_kept
 
 
@@ -501,7 +501,7 @@ def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
     if len(new.centre) == len(model.columns_):
         new = replace(new, centre=model.in_units(new.centre))
     else:  # words are points of several coordinates
-        middle = nearest_rows(np.array([new.centre]), rows[new.rows])[0]
+        middle = METRICS["euclidean"].nearest(np.array([new.centre]), rows[new.rows])[0]
         row = int(places[new.rows[middle]])
         given = model.as_columns(rows, X)
         cells = {column.name: column.plain(column.values[row]) for column in given}
