@@ -341,13 +341,16 @@ def test_reclustered(ranked):
 
 
 def test_other_numbers_are_found_again(model):
-    from eigencut.updating.alignment import renumbered
-
     other = copy.deepcopy(model).fit(X[::-1] + 1e-9)
     aligned = eigencut.align_labels(other, model)
-    numbers = renumbered(other, aligned)
-    labels = other.fitted_cut_.labels(NEW)
-    assert [numbers[k] for k in labels] == aligned.fitted_cut_.labels(NEW).tolist()
+    pairs = zip(
+        other.fitted_cut_.labels(NEW).tolist(), aligned.fitted_cut_.labels(NEW), strict=True
+    )
+    numbers = dict(pairs)
+    assert [numbers[k] for k in other.fitted_cut_.labels(NEW)] == list(
+        aligned.fitted_cut_.labels(NEW)
+    )
+    assert len(set(numbers.values())) == len(numbers)
 
 
 def test_risk_without_eigenfunctions(model):

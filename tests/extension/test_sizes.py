@@ -215,7 +215,7 @@ def test_command_line(tmp_path, capsys):
     assert main([*fit, "--max-size", "equal"]) == 0
     assert json.loads(capsys.readouterr().out)["sizes"] == [100, 100, 100]
     assert main([*fit, "--max-size", "most"]) == 2
-    assert "a share below 1, or equal" in capsys.readouterr().err
+    assert "a share of them below 1, or 'equal'" in capsys.readouterr().err
 
 
 def test_moons_of_equal_size():

@@ -58,15 +58,26 @@ def test_the_reference_has_every_public_name():
     assert set(public_names()) <= api_names()
 
 
+IN_USE = " ".join(
+    [path.read_text("utf-8") for path in GALLERY]
+    + [
+        code
+        for page in PAGES
+        for code in re.findall(r"```python.*?```|`[^`]+`", page.read_text("utf-8"), re.S)
+    ]
+)
+
+
 @pytest.mark.parametrize("name", sorted(public_names()))
 def test_every_public_name_has_an_example(name):
+    """In its own docstring, in that of a function that returns it, or in code of the site."""
     module, _, item = name.rpartition(".")
     kind = getattr(sys.modules[module], item)
     if inspect.isclass(kind) and issubclass(kind, Exception):
         return  # what raises them has one
     texts = [inspect.getdoc(kind), *map(inspect.getdoc, functions_that_return(item))]
     examples = " ".join(text.partition("Examples\n--------\n")[2] for text in texts)
-    assert re.search(r"^(>>> |    \w)", examples, re.M), name
+    assert re.search(rf"\b{item}\b", IN_USE) or re.search(r"^(>>> |    \w)", examples, re.M), name
 
 
 def functions_that_return(result):

@@ -477,8 +477,8 @@ def numbers_of_graph(
     pieces = pieces_of(graph, affinity)
     if len(pieces.n_rows) == graph.n_vertices:
         raise ValueError(
-            "affinity must connect rows, or the number of clusters cannot be chosen. Got a "
-            f"graph of rows apart. {affinity.connection_hint()}"
+            "affinity must connect the rows, or K cannot be chosen. Got a graph of rows apart. "
+            f"{affinity.connection_hint()}"
         )
     n_pieces, n_rows = n_whole(pieces), int(graph.n_rows / graph.one_row)
     limit = max(POLICY.least_looked_for, n_rows // POLICY.rows_per_cluster, n_pieces)

@@ -54,12 +54,13 @@ def scales_of_columns(
             for one in (rows / scales.max(), rows / scales)
         ]
         numbers = [_number(one, task) for one in forms]
-        as_given, scaled = map(_clearness, forms, numbers, [task, task])
-        if min(numbers) < max(numbers) and np.inf in (as_given, scaled):
-            # Gaps that both forms have do not tell them apart: a larger number may.
-            coarse = [_clearness(one, min(numbers), task) for one in forms]
-            K = max(numbers) if min(coarse) == np.inf else min(numbers)
-            as_given, scaled = (_clearness(one, K, task) for one in forms)
+        clear = [_clearness(one, K, task) for one, K in zip(forms, numbers, strict=True)]
+        coarse, K = int(np.argmin(numbers)), min(numbers)
+        # Gaps that both forms have do not tell them apart: the larger number does.
+        are_open = clear[coarse] == np.inf and K < max(numbers)
+        if are_open and _clearness(forms[1 - coarse], K, task) == np.inf:
+            clear = [_clearness(one, max(numbers), task) for one in forms]
+        as_given, scaled = clear
     taken = "divided by their spread" if scaled > as_given else "left as they are"
     note(f"columns are {taken}: clusters are clearest that way")
     if scaled > as_given:
