@@ -21,7 +21,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parent / "cli.md"
 BEGIN, END = "<!-- session -->\n", "<!-- end of session -->\n"
-SETS = ("banknote", "diabetes", "mammographic", "sonar")
+SETS = ("banknote", "diabetes", "mammographic")
 
 # Comments, and lines as they are typed.
 SESSION = """\
@@ -33,24 +33,22 @@ head -n 4 labels.csv
 eigencut info banknote.eigencut | head -n 5
 # How many clusters are there? The best candidate comes first.
 eigencut select banknote.data --drop x5 -k 2-5
-# A header, and missing values: what to do about them is a choice, and part of the model.
+# A table with missing values: you choose what to do about them, and the model remembers it.
 head -n 3 mammographic.data
 eigencut fit mammographic.data --drop Severity -k 2 -o masses.eigencut
 eigencut fit mammographic.data --drop Severity -k 2 --missing median -o masses.eigencut
-# Columns of words count as data: drop a class column by name.
-eigencut fit sonar.data --drop x61 -k 2 --cut ratiocut -o sonar.eigencut
-# How far can it be trusted on rows that it has not seen?
+# How far can you trust clusters on rows that the fit has not seen?
 head -n 500 diabetes.data > train.csv
 tail -n 268 diabetes.data > heldout.csv
 eigencut fit train.csv --drop x9 -k 2 -o diabetes.eigencut
 eigencut assess diabetes.eigencut heldout.csv | head -n 11
-# Are these rows like the others?
+# Are the held-out rows like those of the fit?
 eigencut drift diabetes.eigencut heldout.csv
-# Add them. Clusters keep their numbers, and each of the 500 old rows now counts as 0.9.
+# Add the held-out rows. Clusters keep their numbers, and each of the 500 old rows counts as 0.9.
 eigencut update diabetes.eigencut heldout.csv --decay 0.9 -o diabetes.eigencut
 # A table with other columns is refused.
 eigencut predict diabetes.eigencut banknote.data
-# For services without Python.
+# Write ONNX, for services without Python.
 eigencut export diabetes.eigencut -o diabetes.onnx
 """.splitlines()
 
