@@ -57,7 +57,7 @@ def scales_of_columns(
         clear = [_clearness(one, K, task) for one, K in zip(forms, numbers, strict=True)]
         coarse, K = int(np.argmin(numbers)), min(numbers)
         # Gaps that both forms have do not tell them apart: the larger number does.
-        are_open = clear[coarse] == np.inf and K < max(numbers)
+        are_open = clear[coarse] == np.inf and max(numbers) > K
         if are_open and _clearness(forms[1 - coarse], K, task) == np.inf:
             clear = [_clearness(one, max(numbers), task) for one in forms]
         as_given, scaled = clear
