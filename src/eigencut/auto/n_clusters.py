@@ -3,7 +3,8 @@
 The spectrum of a graph decides where it shows a number clearly: one eigendecomposition serves all
 K, and only where eigenvalues have gaps the clusters are looked at (``conductance``). In many
 dimensions, where clusters have parts that are nearly as clear, the information decides that K
-clusters keep of a step on the graph, compared with one cluster of the same covariance.
+clusters keep of a step on the graph, compared with one cluster of the same covariance. The clusters
+that are found are looked into in the same way, as long as they surely hold several.
 """
 
 from __future__ import annotations
