@@ -19,6 +19,8 @@ import sklearn.cluster
 import sklearn.metrics.pairwise
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import doc_pages
@@ -112,6 +114,9 @@ def more_names(names, request):
     given |= names | {"K": 3, "k": k, "A": X, "B": X, "gamma": 1.0, "functools": functools}
     given |= {
         "np": np,
+        "make_pipeline": make_pipeline,
+        "StandardScaler": StandardScaler,
+        "w": np.ones(len(X)),
         "x": np.exp(X),
         "polynomial_kernel": sklearn.metrics.pairwise.polynomial_kernel,
     }

@@ -86,6 +86,15 @@ class Affinity(BaseEstimator, ABC):
     ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex),
     ``largest_weight_`` (of the rows of the fit, or a little more) and ``weight_bound_`` (C, the
     upper bound of W for all rows, where it is known).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigencut import Affinity, Gaussian
+    >>> isinstance(Gaussian(), Affinity)
+    True
+    >>> Gaussian(sigma=1.0).fit_graph(np.array([[0.0], [1.0], [5.0]])).degrees.shape
+    (3,)
     """
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features

@@ -47,6 +47,12 @@ class LeavingShares(JsonReady):
     ----------
     .. [1] I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
        Journal of the Royal Statistical Society B 86, 1-27, 2024.
+
+    Examples
+    --------
+    A part of an assessment::
+
+        eigencut.inspection.assess(model, X_heldout).leaving
     """
 
     mean: Array

@@ -237,6 +237,12 @@ class ErrorEstimate(JsonReady):
         The summands of ``value``.
     n_rows : float
         Held-out rows it rests on.
+
+    Examples
+    --------
+    A part of an assessment::
+
+        eigencut.inspection.assess(model, X_heldout, theory=True).population_error
     """
 
     value: float
