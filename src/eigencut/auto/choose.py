@@ -188,11 +188,10 @@ def choose_number(
     if not candidates.allow(n_apart) and n_apart > best.n_clusters >= least:
         return best.n_clusters  # there are more, whatever the scores: the cut warns of them
     n_apart = n_apart if candidates.allow(n_apart) else 1
-    n_found = best.n_clusters
     n_rows, is_column = rows.shape[0], rows.shape[1] == 1  # in which chance makes narrow gaps
-    is_enough = n_apart >= n_found + compared.is_edge or not compared.is_clear(n_rows)
+    is_enough = n_apart >= best.n_clusters + compared.is_edge or not compared.is_clear(n_rows)
     are_apart = n_apart >= max(2, least) and (is_enough or is_column)
-    if are_apart and (n_apart != n_found or is_column):
+    if are_apart and (n_apart != best.n_clusters or is_column):
         return n_apart
     if best.n_clusters < least:
         return least
@@ -237,8 +236,8 @@ def choose_for_graph(graph: Graph, affinity: Affinity, task: Task, present: int)
             best = compared.best
             scores = {choice.n_clusters: choice.score for choice in compared.choices}
             if best.n_clusters < present < graph.n_vertices:  # whose parts may still be clear
-                only = Candidates.parse([present])
-                scores[present] = numbers_of_graph(graph, affinity, only).best.score
+                of_present = numbers_of_graph(graph, affinity, Candidates.parse([present]))
+                scores[present] = of_present.best.score
         if present == 1 and candidates.may_be_one:  # rows to compare with are gone
             scores[1] = POLICY.sure - POLICY.better_number
         is_better = best.score >= scores.get(present, -np.inf) + POLICY.better_number

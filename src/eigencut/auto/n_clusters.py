@@ -259,10 +259,10 @@ class ComparedNumbers:
     def split_further(
         self, X: Any, sample_weight: Array | None, metric: str | None
     ) -> ComparedNumbers:
-        """Return the same, with the clusters that rows of the best one's clusters surely have.
+        """Split each of the best number's clusters that surely holds several, and count the parts.
 
-        The metric is that of the default affinity. The score of a number is then that of its least
-        clear split.
+        The metric is that of the default affinity. The best number's score becomes that of the
+        least clear split.
         """
         if self.spectrum is None or metric is None or issparse(X):
             return self
@@ -310,7 +310,7 @@ class ComparedNumbers:
 def _splits(
     whole: ComparedNumbers, X: Array, sample_weight: Array, metric: str
 ) -> Iterator[ComparedNumbers]:
-    """Yield what is found in each cluster that surely has several, and in the parts of these."""
+    """Yield the split of each cluster that surely holds several, and those of its parts."""
     assert whole.spectrum is not None
     labels = whole.spectrum.predict(X, whole.best.n_clusters)
     for cluster in range(whole.best.n_clusters):
@@ -326,7 +326,7 @@ def _sure_split(X: Array, sample_weight: Array, metric: str) -> ComparedNumbers 
     """Return the numbers of clusters of the rows of a cluster, if these surely have several.
 
     In many dimensions the information says so. Otherwise each graph shows as many, one without
-    doubt, and samples of one cluster do not. Few values of a column always make clear clusters.
+    doubt, and samples of one cluster do not. In a column of few values each would be a cluster.
     """
     n, any_number = len(X), Candidates.parse("auto")
     if n < POLICY.split_rows or X.shape[1] == 1:

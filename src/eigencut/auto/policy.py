@@ -93,7 +93,8 @@ class Policy:
     taken_off_few: float = 1.0
     # A cluster of fewer rows than this is not split further.
     split_rows: int = 120
-    # An update changes K if another has a score larger by this; parts have as much information.
+    # An update changes K if another number scores better by this. Where information decides, a
+    # cluster is split further if the score is above this.
     better_number: float = 0.25
     # Information decides on K from this local dimension on,
     merged_dimensions: float = 3.5
