@@ -22,7 +22,7 @@ check-docs: docs                 ## every page of the site in Chromium, wide and
 	$(BIN)/python docs/check_site.py docs/_build/$(SITE)
 
 test: $(VENV)/installed-dev lint types   ## lint, types, tests, doctests and what they cover
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal \
 	    --cov --cov-report=term-missing:skip-covered
 
 lint: $(VENV)/installed-dev
@@ -36,7 +36,7 @@ test-oldest:                     ## the same tests on the oldest versions that a
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet install \
 	    --constraint constraints-oldest.txt --editable '.[dev]'
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal
 
 sanitize: $(VENV)/installed-dev     ## kernels under ASan and UBSan, all three forms (SECONDS each)
 	$(BIN)/python tests/whole/sanitize.py --seconds $(SECONDS)
