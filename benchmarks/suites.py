@@ -176,7 +176,8 @@ def clean(n_sets: int, first: int, finds_k: bool) -> None:
 
 
 RULE = (
-    "many_local_dimensions",
+    "wide_dimensions",
+    "many_dimensions",
     "clear",
     "least_cluster",
     "wide_gap",
