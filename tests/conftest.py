@@ -1,9 +1,10 @@
 """Data that several tests share. Everything is generated; nothing is downloaded."""
 
+import copy
 import dataclasses
 import os
+import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,21 @@ settings.register_profile("explore", max_examples=2000, **_PATIENT)
 # Of numbers only that trouble arithmetic: tests/whole/test_nasty_numbers.py.
 settings.register_profile("nasty", max_examples=5000, **_PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
+
+# They run over and over what other tests run too. Which lines that are is not measured, for to
+# measure takes half of the time again.
+REPEATS = (
+    *("test_fuzz", "test_properties", "test_nasty_numbers", "test_nasty_inputs", "test_crafted"),
+    *("test_copies", "test_leaving", "test_contrasts", "test_default_graph"),
+    *("test_measured_excess", "test_invariants", "test_approximate_neighbors", "test_paper"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in REPEATS:
+            item.add_marker("no_cover")
+
 
 CUTS = ["ncut", "ratiocut"]
 TOYS = {
@@ -66,8 +82,8 @@ def blobs():
     return make_blobs(240, 3, centers=4, cluster_std=1.5, random_state=1)
 
 
-@pytest.fixture
-def names(tmp_path, monkeypatch):
+@pytest.fixture(scope="session")
+def first_names(tmp_path_factory):
     """What the README and the pages speak of: rows, a model of them, and files in a folder."""
     import pandas as pd
     import sklearn.metrics.pairwise
@@ -75,24 +91,26 @@ def names(tmp_path, monkeypatch):
     import eigencut
     from eigencut import GPOD, Gaussian, TableModel
 
-    monkeypatch.chdir(tmp_path)
     rows, truth = make_blobs(460, 2, centers=3, random_state=0)
     X, new = rows[:400], rows[400:]
     frame = pd.DataFrame(X, columns=["x", "y"])
-    Path("measurements").mkdir()
-    frame.to_parquet("measurements/rows.parquet")
+    folder = tmp_path_factory.mktemp("names")
+    (folder / "measurements").mkdir()
+    frame.to_parquet(folder / "measurements" / "rows.parquet")
     frame["size"] = np.array(["S", "M", "L"])[truth[:400]]
     weights = sklearn.metrics.pairwise.rbf_kernel(rows, X)
     model = GPOD(3).fit(X)
     topics = np.random.default_rng(0).normal(size=(20, 30))
     embeddings = topics[np.arange(330) % 20] + 0.2 * np.random.default_rng(1).normal(size=(330, 30))
-    model.save("m.eigencut")
-    yield {
+    model.save(folder / "m.eigencut")
+    modules = {
         "eigencut": eigencut,
         "sklearn": sklearn,
         "GPOD": GPOD,
         "Gaussian": Gaussian,
         "TableModel": TableModel,
+    }
+    values = {
         "model": model,
         "relaxed": GPOD(3, solver="relaxed").fit(X),
         "X": X,
@@ -111,6 +129,16 @@ def names(tmp_path, monkeypatch):
         "embeddings": embeddings[:300],
         "new": embeddings[300:],
     }
+    return folder, modules, values
+
+
+@pytest.fixture
+def names(first_names, tmp_path, monkeypatch):
+    """A copy of them, in a folder of their own."""
+    folder, modules, values = first_names
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    yield modules | copy.deepcopy(values)
     if "matplotlib.pyplot" in sys.modules:  # figures that pages draw
         sys.modules["matplotlib.pyplot"].close("all")
 

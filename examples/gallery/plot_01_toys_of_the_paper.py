@@ -2,8 +2,8 @@
 The toys of the paper
 =====================
 
-Both cuts, fitted on 2000 circles and moons, label 500 rows that they have not seen without a
-mistake. This is Figure 1 of the paper; nothing but the number of clusters is given.
+Both cuts are fitted on 2000 rows that form circles and moons. They label 500 new rows without a
+mistake. This is Figure 1 of the paper. You only give the number of clusters.
 """
 
 import matplotlib.pyplot as plt

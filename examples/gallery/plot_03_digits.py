@@ -2,9 +2,9 @@
 Handwritten digits
 ==================
 
-Ten clusters of images, without any label, are nearly the ten digits: eights are among the threes,
-and slanted ones are a cluster of their own. New images are labelled as well as the old ones. The
-images that the model is unsure of are hard for people, too.
+Ten clusters of images, found without any label, are nearly the ten digits. But eights are among
+the threes, and slanted ones form a cluster of their own. The model labels new images as well as the
+old ones. The images that it is unsure of are hard for people, too.
 """
 
 import matplotlib.pyplot as plt

@@ -3,9 +3,9 @@ A photograph in pieces
 ======================
 
 ``eigencut.image.segment`` labels the 273 000 pixels of a photograph in two seconds, through
-**landmarks**. Spectral clustering keeps what changes gradually in one piece, as the sky or the
-table; k-means, on the same colours and places, divides by brightness; SLIC makes connected tiles of
-similar size. None of them knows what a pagoda is.
+**landmarks**. Spectral clustering keeps areas that change gradually in one piece, such as the sky
+or the table. k-means, on the same colours and places, divides by brightness, and SLIC makes
+connected tiles of similar size.
 """
 
 import time

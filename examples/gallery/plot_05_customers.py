@@ -2,9 +2,9 @@
 Customers in a mixed table
 ==========================
 
-Numbers, words, an order, dates and gaps in one table: ``TableModel`` finds out what each column
-holds, and three clusters are nearly the three kinds of customers that the table was made of.
-``describe`` says what they are in words that a colleague understands.
+This table has numbers, words, ordered words, dates and missing values. ``TableModel`` recognizes
+what each column holds, and the three clusters are nearly the three kinds of customers that made the
+table. ``describe`` tells you what the clusters are in words that a colleague understands.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 On a Dask cluster
 =================
 
-Rows stay on the workers; what reaches the client are the landmarks and one small matrix. However
-the rows are divided into chunks, the model is the same to the last bit.
+The rows stay on the workers. The client only gets the landmarks and one small matrix. The model is
+the same to the last bit for any chunks of the rows.
 """
 
 import dask.array as da

@@ -2,9 +2,9 @@
 A nightly job: drift and update
 ===============================
 
-Every night rows come in. ``drift`` says whether they are like those before, ``update`` adds them,
-and clusters keep their numbers: on the sixth night a new kind of rows turns up, is noticed, and
-becomes cluster 3. Nothing else is renamed.
+New rows come in every night. ``drift`` tells you whether they resemble the earlier rows, and
+``update`` adds them to the model. On the sixth night a new kind of rows appears. ``drift`` reports
+it, and ``update`` makes it cluster 3. The other clusters keep their numbers.
 """
 
 import warnings

@@ -2,9 +2,9 @@
 A budget of fifty labels
 ========================
 
-Where a class consists of several clusters, a few labels bring most: here each of three classes is
-two blobs, so that no clustering without labels can find them. Cluster k is then class k, and
-``predict`` needs no labels.
+A few known labels help most if a class consists of several clusters. Here each of three classes is
+two blobs, so no clustering without labels can find the classes. With known labels, cluster k is
+class k, and ``predict`` needs no labels.
 """
 
 import warnings

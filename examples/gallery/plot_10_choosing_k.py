@@ -2,8 +2,9 @@
 How many clusters?
 ==================
 
-``select`` scores every number of clusters by how clearly the graph falls into that many parts. A
-high peak is an answer; two peaks are two answers at two scales; no peak is an answer as well.
+``select`` gives every number of clusters a score: how clearly the graph falls into that many parts.
+One high peak means one clear number. Two peaks mean clusters at two levels of detail. No peak means
+that the rows may be one cluster.
 """
 
 import warnings

@@ -2,9 +2,9 @@
 Are the clusters real?
 ======================
 
-Every method finds two clusters in a uniform square if it is asked for two. ``significance`` fits
-the model again on samples of one cluster and compares the cuts: moons are cut far more easily
-than that, the square is not.
+Every method finds two clusters in a uniform square if you ask for two. ``significance`` fits the
+model again on simulated rows that form one cluster, and compares the cuts. The moons are far easier
+to cut than these rows, but the square is not.
 """
 
 import matplotlib.pyplot as plt

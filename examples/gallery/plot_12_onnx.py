@@ -2,8 +2,8 @@
 A model to ONNX, and back
 =========================
 
-A model becomes a graph that onnxruntime runs without eigencut, in C++, Java or a browser. Labels
-of 100 000 rows are the same; the file is some kilobytes.
+An ONNX file holds a model that onnxruntime runs without eigencut, in C++, Java or a browser. It
+gives 100 000 rows the same labels as eigencut. The file has some kilobytes.
 """
 
 import tempfile

@@ -2,8 +2,9 @@
 Rows from elsewhere
 ===================
 
-A model has an answer for every row, and says how much that answer is worth. Far from the training
-data the support falls, probabilities become equal, and with ``outliers="label"`` the label is -1.
+A model labels every row, and tells you how far to trust the label. Far from the training rows, the
+similarity to them (the support) falls, all clusters become equally probable, and with
+``outliers="label"`` the label is -1.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Would more data help?
 =====================
 
-``learning_curve`` fits on growing samples and measures how much worse they are than all rows
-together. Here twice as many rows would improve the cut by a fraction of a percent: it is time to
-stop collecting.
+``learning_curve`` fits models on growing samples, and measures how much worse their clusters are
+than those of all rows. Here twice as many rows would improve the cut by a fraction of a percent, so
+you need no more rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Every picture of a model
 ========================
 
-``eigencut.plotting`` draws what a model knows: clusters, spectrum, embedding, doubt, support, cut
-values, similarities, tree. Each display is made as scikit-learn's are, by ``from_estimator``, and
-has ``ax_`` and ``figure_``. Here they are all, of one model of handwritten digits.
+``eigencut.plotting`` draws clusters, eigenvalues, margins, similarities and more. You make each
+display by ``from_estimator``, as in scikit-learn, and find the result in ``ax_`` and ``figure_``.
+All plots on this page show one model of handwritten digits.
 """
 
 import matplotlib.pyplot as plt

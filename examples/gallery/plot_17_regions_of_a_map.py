@@ -2,9 +2,9 @@
 Regions of a map
 ================
 
-Counties that are alike *and* touch each other make a region: ``eigencut.spatial.regions`` finds the
-five that this map was made of, each in one piece. The same columns without the map (``GPOD`` on
-rows) give clusters that are scattered over it.
+Counties that are alike *and* touch each other form a region. ``eigencut.spatial.regions`` finds the
+five regions that made this map, each in one piece. ``GPOD`` on the same columns, without the map,
+finds clusters that are scattered over the map.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Clusters of limited size
 ========================
 
-Deliver parcels with four vans that take at most 30 % of them each. The cut finds the towns; prices
-of clusters move the rows that lose least, and new parcels are dealt out by the same prices.
+Four vans deliver parcels, and each takes at most 30 % of them. The cut finds the towns. Then the
+limit moves the parcels that fit another van almost as well. New parcels follow the same rule.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Several levels of one fit
 =========================
 
-Ten clusters of digits, and groups of them: coarser levels are made of whole clusters by the cut
-itself. ``SplitDisplay`` draws how groups split; it draws any labellings of the same rows.
+One fit of ten clusters of digits also gives coarser levels, whose groups consist of whole clusters.
+``SplitDisplay`` draws how groups split. It can draw any labellings of the same rows.
 """
 
 import matplotlib.pyplot as plt

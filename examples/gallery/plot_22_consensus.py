@@ -2,8 +2,8 @@
 One labelling from many
 =======================
 
-Twenty runs of k-means with different numbers of clusters, none of which sees the three rings.
-Their consensus does, and says where the runs disagree.
+Twenty runs of k-means have different numbers of clusters, and none of them finds the three rings.
+Their consensus finds the rings, and tells you where the runs disagree.
 """
 
 import matplotlib.pyplot as plt

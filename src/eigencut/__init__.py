@@ -50,43 +50,26 @@ if TYPE_CHECKING:
     from eigencut.tables.table_model import TableModel
     from eigencut.updating.alignment import align_labels
 
-# Public names and the modules that hold them. They are imported when first used: scikit-learn takes
+# Modules and the public names that they hold. They are imported when first used: scikit-learn takes
 # a second, and imports pandas where that is installed.
-_HOME = {
-    "Affinity": "eigencut.affinities",
-    "Constraints": "eigencut.semi_supervised.known_labels",
-    "GPOD": "eigencut.gpod",
-    "Gaussian": "eigencut.affinities",
-    "GraphWarning": "eigencut.exceptions",
-    "Kernel": "eigencut.affinities",
-    "Landmarks": "eigencut.affinities",
-    "MemoryRefusal": "eigencut.exceptions",
-    "ModelFileError": "eigencut.exceptions",
-    "Neighbors": "eigencut.affinities",
-    "Partition": "eigencut.discretization",
-    "Precomputed": "eigencut.affinities",
-    "Reclustered": "eigencut.hierarchy.recluster",
-    "Rows": "eigencut.io.rows",
-    "RankedNeighbors": "eigencut.affinities",
-    "TableModel": "eigencut.tables.table_model",
-    "align_labels": "eigencut.updating.alignment",
-    "compare": "eigencut.inspection.compare",
-    "consensus": "eigencut.inspection.consensus",
-    "load": "eigencut.loading",
-    "pod": "eigencut.discretization",
-    "recluster": "eigencut.hierarchy.recluster",
-    "select": "eigencut.auto.select",
+_NAMES = {
+    "affinities": "Affinity Gaussian Kernel Landmarks Neighbors Precomputed RankedNeighbors",
+    "auto.select": "select",
+    "discretization": "Partition pod",
+    "exceptions": "GraphWarning MemoryRefusal ModelFileError",
+    "gpod": "GPOD",
+    "hierarchy.recluster": "Reclustered recluster",
+    "inspection.compare": "compare",
+    "inspection.consensus": "consensus",
+    "io.rows": "Rows",
+    "loading": "load",
+    "semi_supervised.known_labels": "Constraints",
+    "tables.table_model": "TableModel",
+    "updating.alignment": "align_labels",
 }
+_HOME = {name: f"eigencut.{module}" for module, names in _NAMES.items() for name in names.split()}
 # Rooms whose names users write, eigencut.inspection.assess(model); and partners.
-_ROOMS = (
-    "compat",
-    "export",
-    "integrations",
-    "plotting",
-    "report",
-    "inspection",
-    "theory",
-)
+_ROOMS = ("compat", "export", "integrations", "plotting", "report", "inspection", "theory")
 _PARTNERS = ("image", "scanpy", "spark", "spatial")
 
 __all__ = [

@@ -19,7 +19,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import TIE, Array, Indices
@@ -56,19 +56,19 @@ SETTINGS = PodSettings()
 
 @dataclass(frozen=True)
 class Partition:
-    """Labels, and the rotation that gave them.
+    """Clusters, and the rotation of eigenvectors that gave them.
 
     Attributes
     ----------
     labels : array of shape (n_rows,)
-        The cluster of each row: ``assign(normalize_rows(U) @ rotation)``.
+        The cluster of each row: the column in which ``U @ rotation`` is largest.
     rotation : array of shape (K, K)
         Orthonormal; column k points to cluster k.
     objective_history : array of shape (n_iter,)
         ``tr(Omega)`` after each step, never falling.
     gap_history : array of shape (n_iter,)
-        ``|| one_hot - rows(U) R ||_F`` after each step, never rising: the empirical form of the
-        paper's fundamental quantity, and the axis of its convergence figure.
+        The distance of the rotated rows from the axes of their clusters after each step, never
+        rising: the axis of the paper's figure of convergence.
     n_iter : int
     converged : bool
 
@@ -113,7 +113,7 @@ class Partition:
 
     @property
     def objective(self) -> float:
-        """The final ``tr(Omega)``."""
+        """Return the final ``tr(Omega)``."""
         return float(self.objective_history[-1])
 
 
@@ -141,29 +141,29 @@ def pod(
     tol: float = 1e-10,
     sample_weight: ArrayLike | None = None,
 ) -> Partition:
-    """Discretize the rows of U.
+    """Find the clusters that eigenvectors U show: POD, the paper's Algorithm 3.
 
     Parameters
     ----------
     U : array of shape (n_rows, K)
         Eigenvectors as columns. Rows need not be normalized.
     n_clusters : int, optional
-        K, at most the number of columns; further columns are left out. Default: all columns.
+        The number K of columns to use. Default: all columns.
     init : array of shape (K, K) or "literal", optional
-        What to start from; columns of a matrix keep their numbers. "literal" is exactly one start
-        of Algorithm 3: a row at random, then rows as orthogonal to the former as possible. Without
-        it the best of several starts wins, and clusters are numbered by decreasing size.
+        The rotation to start from; its columns keep their numbers. "literal" is exactly one start
+        of Algorithm 3: a row at random, then rows as orthogonal to the former as possible. Default:
+        the best of several starts, with clusters numbered by decreasing size.
     n_init : int, default=10
-        How many starts in a row may bring nothing better before the search ends; it ends, too, when
-        half as many have led to the best result again. The first ``n_init`` are those of Algorithm
-        3; further ones are random rotations. Starts are compared on 4000 rows at most.
+        The search ends after this many starts without improvement, or when half as many have found
+        the best result again. The first ``n_init`` starts are those of Algorithm 3, and further
+        ones are random rotations. Starts are compared on at most 4000 rows.
     random_state : int, RandomState or None
-        Of the choice of rows. None means 0: results are reproducible.
+        The seed of the starts. None means 0, so results are reproducible.
     max_iter : int, default=1000
-        Steps of one start at most.
+        The largest number of steps of one start.
     tol : float, default=1e-10
-        A start ends when labels stay, or the objective grows by less than this, relatively. 0 is
-        Algorithm 3's "machine precision".
+        A start ends when the labels no longer change, or the objective grows by less than this
+        share of it. 0 is the "machine precision" of Algorithm 3.
     sample_weight : array of shape (n_rows,), optional
         How many times each row counts.
 
@@ -290,23 +290,19 @@ def _starts(rows: _WeightedRows, n_init: int, rng: np.random.RandomState) -> Ite
     """Rotations to start from: ``n_init`` made of different rows, then any."""
     candidates = np.flatnonzero(~rows.is_zero)
     if len(candidates):
-        n_rows = min(n_init, len(candidates))
+        n_rows, K = min(n_init, len(candidates)), rows.n_clusters
         for first in rng.choice(candidates, size=n_rows, replace=False):
-            yield _orthogonal_rows(rows.rows, rows.is_zero, first)
+            # Step 1 of Algorithm 3: ``c += |rows R_{k-1}|``, the next column is the row of least c.
+            rotation = np.empty((K, K))
+            rotation[:, 0] = rows.rows[first]
+            # A row of zeros is orthogonal to everything and starts nothing.
+            overlap = np.where(rows.is_zero, np.inf, 0.0)
+            for k in range(1, K):
+                overlap += np.abs(rows.rows @ rotation[:, k - 1])
+                rotation[:, k] = rows.rows[first_of_largest(-overlap)]
+            yield rotation
     while True:
         yield np.linalg.qr(rng.standard_normal((rows.n_clusters,) * 2))[0]
-
-
-def _orthogonal_rows(rows: Array, is_zero: NDArray[np.bool_], first: int) -> Array:
-    """Step 1 of Algorithm 3: ``c += |rows R_{k-1}|``, the next column is the row of least c."""
-    rotation = np.empty((rows.shape[1],) * 2)
-    rotation[:, 0] = rows[first]
-    # A row of zeros is orthogonal to everything and starts nothing.
-    overlap = np.where(is_zero, np.inf, 0.0)
-    for k in range(1, len(rotation)):
-        overlap += np.abs(rows @ rotation[:, k - 1])
-        rotation[:, k] = rows[first_of_largest(-overlap)]
-    return rotation
 
 
 def _alternate(rows: _WeightedRows, rotation: Array, max_iter: int, tol: float) -> Partition:
@@ -334,11 +330,7 @@ def _alternate(rows: _WeightedRows, rotation: Array, max_iter: int, tol: float) 
 
 
 def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float) -> Partition:
-    """Leave a fixed point of the alternation by moving single rows, as long as that pays.
-
-    The objective is convex in the sums that a move changes, so a move can raise it even though no
-    row prefers another cluster; but only for ambiguous rows, and by little where there are many.
-    """
+    """Leave a fixed point of the alternation by moving ambiguous rows, as long as that pays."""
     if rows.rows.size > SETTINGS.cheap_entries or not 1 < rows.n_clusters <= SETTINGS.few_clusters:
         return partition
     for _ in range(max_iter):
@@ -385,8 +377,7 @@ def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Ar
 def _number_by_size(partition: Partition, rows: _WeightedRows) -> Partition:
     """Clusters by decreasing size, ties by first row; columns of R in the same order."""
     labels, rotation = partition.labels, partition.rotation
-    # Ambiguous rows go to the first of their clusters, so numbering can move them, and
-    # moving them can change the order of sizes. It settles at once but for contrived cases.
+    # Numbering can move ambiguous rows, and that the order of sizes; it mostly settles at once.
     for _ in range(len(rotation) + 1):
         columns = by_size(labels, rows.weight, len(rotation))
         if (columns == np.arange(len(rotation))).all():

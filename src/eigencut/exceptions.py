@@ -22,11 +22,11 @@ class EmptyTableError(ValueError):
 
 
 class GraphWarning(UserWarning):
-    """The graph is not what a clustering needs; the message says what was done about it."""
+    """A problem with the graph; the message tells you what the fit did about it."""
 
 
 class MemoryRefusal(MemoryError):
-    """A fit that would need more memory than it may take; nothing was computed."""
+    """The error of a fit that would need more memory than it may use."""
 
 
 class NoEigenfunctions(AttributeError, ValueError):
@@ -34,7 +34,7 @@ class NoEigenfunctions(AttributeError, ValueError):
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model, or not one that can be trusted."""
+    """The error of a file that is not a model, or is damaged."""
 
 
 class RefusedRow(ValueError):
@@ -64,6 +64,11 @@ class RefusedRow(ValueError):
         if self.column is not None:
             place += f", column {self.column if name is None else repr(name)}"
         return RefusedRow(*self.parts, self.row, self.column, self.check, place)
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """The text, cut off where it is longer."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def printable(text: str, also: str = "") -> str:

@@ -210,45 +210,38 @@ class FittedCut(ABC):
         """Take back a saved ``_state()``."""
         affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
         n_vertices = len(affinity.multiplicity_)
-        K = state.integer("n_clusters", 1, n_vertices)
-        is_counted = "n_judged" in state  # older files have no counts
-        n_judged = state.number("n_judged", least=_TINY) if is_counted else float(affinity.n_rows_)
-        most = n_judged * (1 + 1e-9)  # all rows that were judged, but for rounding
-        threshold = OutlierThreshold(
-            state.number("least_support"),
-            state.number("n_outside", least=0.0, most=most) if is_counted else 0.0,
-            n_judged,
-            state.number("one_row", least=_TINY) if is_counted else 1.0,
-        )
+        K, n_judged = state.integer("n_clusters", 1, n_vertices), float(affinity.n_rows_)
+        n_outside, one_row = 0.0, 1.0
+        if "n_judged" in state:  # older files have no counts
+            n_judged = state.number("n_judged", least=_TINY)
+            n_outside = state.number("n_outside", least=0.0, most=n_judged * (1 + 1e-9))
+            one_row = state.number("one_row", least=_TINY)
+        least = state.number("least_support")
+        threshold = OutlierThreshold(least, n_outside, n_judged, one_row)
         n_components = state.integer("n_components_found", 1, n_vertices)
         if "voters" in state:
             parts = _restored_clusters(state, n_vertices, K)
-            return FittedDiscreteCut(
-                threshold, n_components=n_components, affinity=affinity, cut=cut, **parts
-            )
+            parts |= {"n_components": n_components, "affinity": affinity, "cut": cut}
+            return FittedDiscreteCut(threshold, **parts)
         functions = _restored_functions(state, affinity, cut, K)
         rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
         of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
         labels = assign(normalize_rows(functions.eigenvectors()) @ rotation)
-        has_temperature = "temperature" in state  # older files have none
+        partition = Partition._restored(state.part("partition"), labels, rotation)
+        if "temperature" in state:
+            temperature = state.number("temperature", least=_LEAST_TEMPERATURE)
+        else:  # an older file
+            temperature = _temperature(functions, of_extension)
         return FittedRelaxedCut(
-            threshold,
-            Partition._restored(state.part("partition"), labels, rotation),
-            n_components,
-            functions=functions,
-            rotation=of_extension,
-            temperature=state.number("temperature", least=_LEAST_TEMPERATURE)
-            if has_temperature
-            else _temperature(functions, of_extension),
+            threshold, partition, n_components, functions, of_extension, temperature
         )
 
 
-def _warn_about_empty_clusters(n_found: int, n_clusters: int) -> None:
-    if n_found < n_clusters:
-        warn_user(
-            f"Only {n_found} of n_clusters={n_clusters} clusters have rows. Lower n_clusters, or "
-            "try another sigma."
-        )
+def _warn_about_empty_clusters(labels: Indices, n_clusters: int) -> None:
+    n_full = len(np.unique(labels))
+    if n_full < n_clusters:
+        text = f"Only {n_full} of {n_clusters=} clusters have rows."
+        warn_user(f"{text} Lower n_clusters, or try another sigma.")
 
 
 @dataclass(frozen=True)
@@ -256,10 +249,8 @@ class FittedRelaxedCut(FittedCut):
     """Eigenfunctions, and how they become labels."""
 
     functions: Eigenfunctions  # type: ignore[misc]
-    # (K, K): carries the values of the eigenfunctions to clusters.
-    rotation: Array  # type: ignore[misc]
-    # Of the probabilities; see ``extension/labelling.py``.
-    temperature: float  # type: ignore[misc]
+    rotation: Array  # type: ignore[misc]  # (K, K): carries the eigenfunctions to clusters
+    temperature: float  # type: ignore[misc]  # of probabilities; see ``extension/labelling.py``
 
     @classmethod
     def from_functions(
@@ -276,16 +267,11 @@ class FittedRelaxedCut(FittedCut):
         if partition is None:
             with blas_threads(1):
                 partition = pod(U, sample_weight=weight, **starts)
-        _warn_about_empty_clusters(len(np.unique(partition.labels)), U.shape[1])
+        _warn_about_empty_clusters(partition.labels, U.shape[1])
         rotation = align(functions.at_training_vertices(), partition, U, weight)
-        return cls(
-            graph.outlier_threshold(outlier_quantile),
-            partition,
-            n_components,
-            functions=functions,
-            rotation=rotation,
-            temperature=_temperature(functions, rotation),
-        )
+        threshold = graph.outlier_threshold(outlier_quantile)
+        temperature = _temperature(functions, rotation)
+        return cls(threshold, partition, n_components, functions, rotation, temperature)
 
     @property
     def affinity(self) -> Affinity:
@@ -331,9 +317,9 @@ class FittedRelaxedCut(FittedCut):
         return labels
 
     def reordered(self, columns: Indices) -> FittedRelaxedCut:
-        kept, rotation = self.partition, self.partition.rotation[:, columns]
+        rotation = self.partition.rotation[:, columns]
         labels = assign(normalize_rows(self.functions.eigenvectors()) @ rotation)
-        partition = replace(kept, labels=labels, rotation=rotation)
+        partition = replace(self.partition, labels=labels, rotation=rotation)
         return replace(self, partition=partition, rotation=self.rotation[:, columns])
 
     def embedding(self, X: Array, dtype: Any = np.float64) -> NDArray[Any]:
@@ -341,10 +327,6 @@ class FittedRelaxedCut(FittedCut):
         if np.dtype(dtype) == np.float32:
             return self.functions.in_single_precision(X)
         return self.functions(X)
-
-    def unit_embedding(self, X: Array) -> Array:
-        """The same for functions orthonormal on the training rows (the vectors times sqrt(n))."""
-        return self.functions.unit(self.functions(X))
 
     def _scored(self, X: Array) -> tuple[Array, Array]:
         return scores_and_support(self.functions, self.rotation, X)
@@ -380,16 +362,16 @@ class FittedRelaxedCut(FittedCut):
             length = np.where(length > 0, length, 1.0)
             certain = certainty(values.log_degrees, self.least_support)
             scores /= length[:, np.newaxis]
-            found = self._probabilities(scores, labels, certain)
-            top = found[np.arange(len(found)), labels]
+            probabilities = self._probabilities(scores, labels, certain)
+            top = probabilities[np.arange(len(labels)), labels]
             # Of the difference of two scores of a unit row, and of c; p changes by p (1 - p) c of
             # it. Bounds are of the worst case: true errors are a thousandth of them.
             off = 2 * np.sqrt(2) * values.error / length + values.degree_error
-            off = np.where(is_certain, off, 0)
-            return found, is_certain & (top * (1 - top) * certain * off < 0.1 * self.temperature)
+            off = top * (1 - top) * certain * np.where(is_certain, off, 0)
+            return probabilities, is_certain & (off < 0.1 * self.temperature)
 
-        found = np.empty((X.shape[0], self.n_clusters))
-        return self.functions.in_cheapest_precision(X, found, super().probabilities, rough)
+        out = np.empty((X.shape[0], self.n_clusters))
+        return self.functions.in_cheapest_precision(X, out, super().probabilities, rough)
 
     def probabilities_of_labels(self, embedding: Any) -> Array:
         scores = normalize_rows(embedding) @ self.partition.rotation
@@ -423,8 +405,7 @@ class FittedDiscreteCut(FittedCut):
 
     affinity: Affinity  # type: ignore[misc]
     cut: Cut  # type: ignore[misc]
-    # (n_vertices,): the clusters of the training vertices that rows are compared with.
-    voters: Indices  # type: ignore[misc]
+    voters: Indices  # type: ignore[misc]  # clusters of the training vertices
     links: Any  # (K, K), sparse: the weight between each two clusters
     # (n_vertices, K): what each vertex gives to each cluster, prices of the clusters included,
     # where limits of their sizes bind. Then shares are averages of these, instead of h_k(x).
@@ -446,7 +427,7 @@ class FittedDiscreteCut(FittedCut):
     ) -> FittedDiscreteCut:
         """Extend the clusters of the vertices of a graph to any row."""
         labels = np.argsort(by_size(labels, graph.multiplicity, n_clusters))[labels]
-        _warn_about_empty_clusters(len(np.unique(labels)), n_clusters)
+        _warn_about_empty_clusters(labels, n_clusters)
         at_vertices = affinity.shares_at_vertices(graph, labels, n_clusters)
         return cls(
             graph.outlier_threshold(outlier_quantile),
@@ -469,7 +450,7 @@ class FittedDiscreteCut(FittedCut):
         got = "a model of a discrete cut, which has no eigenvalues"
         raise invalid("solver", expected, got, "fit GPOD with solver='relaxed'", NoEigenfunctions)
 
-    rotation = rotation_of_vectors = temperature = unit_embedding = functions
+    rotation = rotation_of_vectors = temperature = functions
 
     def _scored(self, X: Any) -> tuple[Any, Array]:
         """Return h_k(x) of each row as a sparse array, and its support."""
@@ -525,14 +506,14 @@ class FittedDiscreteCut(FittedCut):
 
     def _probabilities(self, scores: Any, labels: Indices, certain: Array) -> Array:
         """``c h_k(x) + (1 - c) / K``; the label is the first of the largest."""
-        found, certain = scores.toarray(), certain[:, np.newaxis]
+        shares, certain = scores.toarray(), certain[:, np.newaxis]
         every = np.arange(len(labels))
-        found[every, labels] = found.max(axis=1)  # of equals, up to rounding, the first
-        found = certain * found + (1 - certain) / self.n_clusters
-        at_label = found[every, labels][:, np.newaxis]
+        shares[every, labels] = shares.max(axis=1)  # of equals, up to rounding, the first
+        odds = certain * shares + (1 - certain) / self.n_clusters
+        at_label = odds[every, labels][:, np.newaxis]
         is_before = np.arange(self.n_clusters) < labels[:, np.newaxis]
-        np.minimum(found, np.where(is_before, at_label * (1 - NUDGE), at_label), out=found)
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        np.minimum(odds, np.where(is_before, at_label * (1 - NUDGE), at_label), out=odds)
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def leads(self, embedding: Any) -> Array:
         """The lead of the label of each row, given its embedding."""
@@ -546,8 +527,8 @@ class FittedDiscreteCut(FittedCut):
         return np.asarray(largest.toarray() if issparse(largest) else largest).ravel()
 
     def _state(self) -> dict[str, Any]:
-        labels = {"voters": self.voters, "labels_of_vertices": self.partition.labels}
-        state = super()._state() | labels
+        state = super()._state()
+        state |= {"voters": self.voters, "labels_of_vertices": self.partition.labels}
         if self.links.nnz:
             state["links"] = csr_state(self.links)
         if self.votes is not None:
@@ -561,18 +542,16 @@ def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str,
     links = state.csr("links", K, K) if "links" in state else csr_array((K, K))
     if links.nnz and not 0 <= links.data.min() <= links.data.max() <= LARGEST:
         raise ModelFileError("links must be weights from 0 on.")
-    found = {
-        "partition": Partition._without_rotation(labels, K),
-        "voters": state.indices("voters", (n_vertices,), below=K),
-        "links": links,
-    }
+    voters = state.indices("voters", (n_vertices,), below=K)
+    partition = Partition._without_rotation(labels, K)
+    parts: dict[str, Any] = {"partition": partition, "voters": voters, "links": links}
     if "votes" in state:
-        votes = found["votes"] = state.array("votes", (n_vertices, K), 0.0, 1.0)
+        votes = parts["votes"] = state.array("votes", (n_vertices, K), 0.0, 1.0)
         if not (votes.sum(axis=1) > 0.5).all():
             raise ModelFileError("votes of a vertex must add up to 1.")
-        found["prices"] = state.array("prices", (K,), -LARGEST, LARGEST)
-        found["is_guided"] = state.flag("is_guided")
-    return found
+        parts["prices"] = state.array("prices", (K,), -LARGEST, LARGEST)
+        parts["is_guided"] = state.flag("is_guided")
+    return parts
 
 
 def leading_clusters(shares: Any) -> tuple[Indices, Array]:
@@ -603,10 +582,9 @@ def with_size_limits(
 
     The score of a row is the average of the votes of the vertices that it gives weight to, and each
     cluster has a price that is added to it (``extension/sizes.py``).
-
-    X are the rows of the graph, or those that it is a sample of. Sizes are those of the rows where
-    they are at hand, and sums over landmarks otherwise.
     """
+    # X are the rows of the graph, or those that it is a sample of. Sizes are those of the rows
+    # where they are at hand, and sums over landmarks otherwise.
     affinity, K, weight = fitted.affinity, fitted.n_clusters, graph.multiplicity
     of_rows = is_sample or (graph.has_rows and not isinstance(graph, RowGraph))
     if of_rows:
@@ -703,18 +681,20 @@ def _averages_at_rows(affinity: Affinity, graph: Graph, V: Array) -> Array:
 def _restored_functions(
     state: StateReader, affinity: Affinity, cut: Cut, n_clusters: int
 ) -> Eigenfunctions:
-    """The eigenfunctions, or combinations of them, from their saved ``_state()``."""
+    """Restore the eigenfunctions of a fitted cut, or combinations of them, from a file."""
     n_vertices = len(affinity.multiplicity_)
     is_combined = "combination" in state
     n_pairs = state.integer("n_combined", n_clusters, n_vertices) if is_combined else n_clusters
     pairs = EigenPairs._restored(state.part("pairs"), n_vertices, n_pairs)
-    form = EXTENSIONS[state.word("form", EXTENSIONS)]
-    functions = form(affinity, cut, pairs, state.array("degrees", (n_vertices,), 0.0, 1e140))
+    degrees = state.array("degrees", (n_vertices,), 0.0, 1e140)
+    if (np.abs(pairs.products) > 2 * np.outer(degrees, np.abs(pairs.vectors).max(axis=0))).any():
+        raise ModelFileError("products must be averages of vectors, times degrees.")
+    functions = EXTENSIONS[state.word("form", EXTENSIONS)](affinity, cut, pairs, degrees)
     return CombinedFunctions._restored(functions, state, n_clusters) if is_combined else functions
 
 
 def _temperature(functions: Eigenfunctions, rotation: Array) -> float:
-    """Of probabilities, by the margins of the training vertices; of very many, by some of them."""
+    """Return the temperature of probabilities, by the margins of (some) training vertices."""
     at_vertices, weight = functions.at_training_vertices(), functions.affinity.multiplicity_
     some = slice(None, None, -(-len(weight) // _ENOUGH_VERTICES))
     scores = normalize_rows(at_vertices[some]) @ rotation

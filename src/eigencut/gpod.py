@@ -17,12 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.memory import parse_bytes
-from eigencut._utils.running import (
-    all_or_nothing,
-    hearing_warnings,
-    reporting,
-    threads,
-)
+from eigencut._utils.running import all_or_nothing, hearing_warnings, reporting, threads
 from eigencut._utils.validation import (
     check_choice,
     check_n_jobs,
@@ -60,52 +55,52 @@ _MOST_NAMES = 1 << 16  # of clusters and parts in a file
 class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """Spectral clustering that labels rows it has never seen.
 
-    Fits a cut of a graph on the training rows, extends its eigenvectors (or the indicators of its
-    clusters) to functions of any row, and turns them into labels.
+    ``fit`` connects similar rows in a graph and cuts the graph into clusters. ``predict`` labels
+    any row. See ``docs/how-it-works.md``.
 
     Parameters
     ----------
     n_clusters : int, "auto" or iterable of int, default=8
-        K. "auto" chooses it without labels; ``range(2, 31)`` or "2-30" are candidates.
+        The number of clusters, K; "auto" chooses it, also among ``range(2, 31)`` or "2-30".
     cut : {"ncut", "ratiocut"}, default="ncut"
-        NCut balances the volume of clusters, RatioCut their number of rows.
+        "ncut" avoids clusters with few edges, "ratiocut" clusters with few rows.
     affinity : str, Affinity or callable, default="auto"
         The graph. "auto" compares cuts of several graphs of nearest neighbours (see
         ``docs/defaults.md``), and takes landmarks above 500 000 rows, or where memory is short.
         "gaussian" is the paper's complete graph with a local bandwidth; "neighbors" and "landmarks"
         are ``Neighbors()`` and ``Landmarks()``; "precomputed" takes affinities instead of rows.
-        Objects such as ``Gaussian(sigma=0.5)`` set more; a function ``k(A, B)`` gives any weights.
+        You can also pass an object such as ``Gaussian(sigma=0.5)``, or a function ``k(A, B)``.
     metric : str or None, default=None
         The distance between rows: "euclidean", "cosine", "manhattan", "chebyshev", "hamming",
-        "jaccard" or "haversine". None means that of the affinity object, or "euclidean"; with
-        "auto" columns of very different units are brought to one scale where that shows clearer
-        clusters (``column_scales_``).
+        "jaccard" or "haversine". None means the metric of the affinity object, or "euclidean". If
+        affinity is "auto", None also tries columns of equal spread where units are very different
+        (``column_scales_``).
     solver : {"auto", "relaxed", "discrete"}, default="auto"
-        "relaxed" gives eigenvectors and their rotation, as the paper does. "discrete" moves rows
-        between clusters, and has no eigenfunctions: ``transform`` gives the share of a row's weight
+        "relaxed" computes eigenvectors and rotates them, as in the paper. "discrete" moves rows
+        between clusters, and has no eigenvectors: ``transform`` returns the share of a row's weight
         that goes to each cluster. "auto" compares both where affinity is "auto" and cut is "ncut".
     extension : {"consistent", "paper"}, default="consistent"
-        For RatioCut: "paper" is Algorithm 1, "consistent" reproduces the eigenvectors at the
-        training rows.
+        Only for RatioCut: "paper" is Algorithm 1 of the paper; "consistent" gives training rows
+        exactly the values of the eigenvectors.
     min_cluster_size, max_cluster_size : int, float, "equal" or None, default=None
-        The least and the largest size of a cluster: rows, or a share of them below 1; "equal" is
-        both. Where rows have weights, sizes are sums of these (``docs/guide/sizes.md``).
+        The least and the largest size of a cluster: a number of rows, a share of all rows below 1,
+        or "equal". With weights, a size is a sum of weights (``docs/guide/sizes.md``).
     n_init : int, default=10
-        The discretization stops after this many starts in a row without improvement; see ``pod``.
+        The search for a rotation (``pod``) stops after this many starts without improvement.
     outliers : {"keep", "label"}, default="keep"
         Whether rows that resemble no training row keep their label, or get -1.
     outlier_quantile : float, default=0.01
         A row is an outlier if its similarity to the training rows (``score_samples``) is below this
-        quantile of the training rows' own, each taken without its affinity to itself.
+        quantile of the similarity of training rows to the other training rows.
     random_state : int, RandomState or None, default=None
-        Seeds those starts. None means 0: fits are reproducible by default.
+        The seed of these starts. None means 0, so fits are reproducible.
     n_jobs : int or None, default=None
         The number of threads. None means all cores; the result does not depend on it.
     memory_limit : None, number of bytes or str such as "4GB", default=None
         The memory that ``fit`` may use beside the rows. A fit that would need more raises a
-        ``MemoryError`` before it begins. None means what the machine has left.
+        ``MemoryError`` before it begins. None means all memory that is free.
     verbose : bool, default=False
-        Print on standard error which stage of the fit is running, and how far it is.
+        Whether to print the stage and the progress of the fit on standard error.
 
     Attributes
     ----------
@@ -117,23 +112,23 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     probabilities_ : array of shape (n_samples,)
         The probability of each of these labels, as in HDBSCAN; 0 where the label is -1.
     embedding_ : array of shape (n_samples, K)
-        Eigenvectors U, ``U^T M U = I`` on the rows that take part; of a discrete cut ``h_k(x)``,
-        the share of a row's weight that goes to cluster k, sparse above 100 clusters. Not set by a
-        fit on a stream, nor by landmarks beyond 10 million entries: use ``transform``.
+        Eigenvectors; of a discrete cut the share of each row's weight that goes to each cluster, as
+        a sparse array above 100 clusters. Not set by a fit on a stream, nor by landmarks beyond 10
+        million entries: use ``transform``.
     eigenvalues_ : array of shape (K,)
-        Ascending eigenvalues of ``L u = lambda M u``. This and ``rotation_`` are of relaxed cuts.
+        Eigenvalues of the graph, ascending. Only relaxed cuts have them, and ``rotation_``.
     rotation_ : array of shape (K, K)
         ``labels_ == argmax(rows(embedding_) @ rotation_)``, where rows() normalizes to unit length.
     partition_ : Partition
-        The discretization with its history; its labels are clusters, without any -1.
+        What ``pod`` returned. Its labels are clusters, without any -1.
     affinity_ : Affinity
         The fitted affinity.
     fitted_cut_ : FittedCut
-        What answers for new rows.
+        The part of the model that answers for new rows.
     choice_ : tuple of Choice
         The cuts that "auto" compared, each with a score, the best first; larger is better.
     column_scales_ : array of shape (n_features,) or None
-        What each column is divided by, where the default brought columns to one scale.
+        The number that each column is divided by, where the default scaled the columns.
     warnings_ : tuple of str
         The texts of the fit's warnings, unless warnings were silenced.
     n_components_found_ : int
@@ -221,13 +216,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             Rows of numbers, sparse ones too (not with "gaussian"), or a stream, ``eigencut.Rows``.
             Affinities among rows if "precomputed".
         y : ignored
-            As by every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
             The weight of each row. An integer weight equals that many identical rows. Rows of
             weight 0 are left out of the fit, and get the label that ``predict`` gives. A stream
             carries its own weights.
         known_labels : array-like of shape (n_samples,), optional
-            Known classes of rows, 0 .. K-1, and -1 or a missing value where they are unknown. Then
+            The class of each row, from 0 to K-1, and -1 or a missing value if it is unknown. Then
             cluster k is class k (``docs/guide/known-labels.md``).
         constraints : eigencut.Constraints, optional
             Pairs of rows that must get the same label, or should get different ones.
@@ -250,14 +244,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 model.column_scales_ = fit.scales
         return self
 
-    # ------------------------------------------------------------ new rows
-
     def predict_set(
         self, X: ArrayLike, coverage: float = 0.9, *, calibration: Any
     ) -> NDArray[np.bool_]:
         """Return the clusters that each row may belong to, with a guarantee.
 
-        With probability ``coverage`` at least, the set of a new row holds the label that the row
+        With a probability of at least ``coverage``, the set of a new row holds the label that it
         gets in a refit with a few new rows. See ``eigencut.inspection.label_sets``.
 
         Parameters
@@ -265,9 +257,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         X : array-like of shape (n_samples, n_features)
         coverage : float, default=0.9
         calibration : array-like of shape (m, n_features) or LabelSets
-            Rows that played no part in the fit, at least 20 and better hundreds; 20 refits
-            calibrate the model on them. To do that once for many calls, pass
-            ``eigencut.inspection.label_sets(model, X_heldout)``.
+            At least 20 rows, better hundreds, that played no part in the fit; or for many calls
+            ``eigencut.inspection.label_sets(model, X_heldout)``: it refits once for all.
 
         Returns
         -------
@@ -280,14 +271,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         is_done = isinstance(calibration, LabelSets)
         sets = calibration if is_done else label_sets(self, calibration)
         if sets.model.fitted_cut_ is not self.fitted_cut_:
-            raise ValueError(
-                "calibration must be of this model as it is fitted now. Got label sets of another "
-                "fit; calibrate again: eigencut.inspection.label_sets(model, X_heldout)."
-            )
+            remedy = "calibrate again: eigencut.inspection.label_sets(model, X_heldout)"
+            expected = "be of this model as it is fitted now"
+            raise invalid("calibration", expected, "label sets of another fit", remedy)
         return sets.predict_set(X, coverage)
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
-        """Return the eigenfunctions at each row; of a discrete cut, the shares of the clusters.
+        """Return eigenvectors at any row; of a discrete cut, shares of a row's weight by cluster.
 
         Parameters
         ----------
@@ -299,24 +289,23 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         Returns
         -------
         embedding : array of shape (n_samples, K)
-            A sparse one of a discrete cut of more than 100 clusters.
+            A sparse array after a discrete cut into more than 100 clusters.
         """
         if np.dtype(dtype) not in (np.float64, np.float32):
-            raise ValueError(f"dtype must be float64 or float32. Got {dtype!r}; leave it out.")
+            raise invalid("dtype", "be float64 or float32", repr(dtype), "leave it out")
         return self._ask(X, lambda rows: self.fitted_cut_.embedding(rows, dtype), np.nan)
 
     def predict_batch(self, X: ArrayLike, *, init: str = "fitted") -> Partition:
-        """Cluster the rows together: Algorithms 1 and 2 of the paper.
+        """Cluster the rows together, by Algorithms 1 and 2 of the paper; only for relaxed cuts.
 
-        Of relaxed cuts. POD runs on the extended eigenvectors of this batch: a row's label can then
-        depend on its company.
+        POD runs on the extended eigenvectors, so a row's label can depend on the other rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         init : {"fitted", "random", "literal"}
-            Start from the fitted rotation, which keeps the numbers of clusters; or several times
-            from random rows, which numbers clusters again by size; or once, as Algorithm 3 does.
+            "fitted" starts from the rotation of the fit, and keeps the numbers of clusters.
+            "random" has several starts, and numbers clusters by size. "literal" is Algorithm 3.
 
         Returns
         -------
@@ -333,20 +322,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     ) -> float:
         """Return minus the error of the cut on the rows of X; larger is better.
 
-        Of a relaxed cut it is the error F per cluster: the U-statistic over pairs of rows of the
-        extended eigenfunctions. Of a discrete cut it is the share of weight that leaves the cluster
-        of a row, averaged over the rows.
-
-        It compares fits with one weight function, one cut and one K. To choose sigma or K use
-        ``eigencut.select``.
+        For a relaxed cut, this is the error F of the paper per cluster; for a discrete cut, the
+        mean share of weight that leaves the cluster of a row. It compares only fits with the same
+        graph, cut and K. To choose sigma or K, use ``eigencut.select``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts; other weights than integers count together as
-            ``(sum w)^2 / sum w^2`` rows.
+            How many times each row counts, as in ``eigencut.inspection.assess``.
 
         Returns
         -------
@@ -354,8 +339,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """
         with self.preparing(X, at_least=2) as (rows, _):
             return -self.fitted_cut_.error(rows, sample_weight)
-
-    # ------------------------------------------------- more rows, other cuts
 
     def update(
         self,
@@ -366,11 +349,9 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     ) -> Self:
         """Refit the model as if it had seen these rows too; clusters keep their numbers.
 
-        The model changes as a whole or, if anything is wrong, not at all. With landmarks only the
-        new rows are read; others are fitted again on the rows that they keep and the new ones. With
-        ``n_clusters="auto"`` the number of clusters is chosen again. New clusters get numbers that
-        were never given. ``updated_`` lists the changes, and ``labels_`` are those of the rows of
-        X. See ``docs/guide/updates.md``.
+        The model changes as a whole or, if anything is wrong, not at all; threads update it one
+        after another. "auto" chooses the number of clusters again. ``updated_`` lists the changes,
+        and ``labels_`` are those of the rows of X. See ``docs/guide/updates.md``.
 
         Parameters
         ----------
@@ -401,8 +382,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             with naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X):
                 model._update(rows, check_weights_of(rows, sample_weight), decay)
         return self
-
-    # ------------------------------------------------------ what a Model is asked
 
     @property
     def gpod(self) -> GPOD:
@@ -458,8 +437,6 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             probabilities=self.numbering_.of_columns(answers.probabilities),
         )
 
-    # ------------------------------------------------------- the fitted state
-
     def _settings(self) -> Settings:
         given = self.get_params(deep=False) | {
             "cut": CUTS[self.cut],
@@ -497,18 +474,23 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def _update(self, source: Any, sample_weight: Array | None, decay: float) -> None:
         from eigencut.updating.update import Updated, continued, match_clusters, refitted
 
-        before = self.numbering_
-        found = refitted(self, source, sample_weight, decay)
-        matched = match_clusters(found.in_common, found.sizes)
-        columns, numbers = continued(before, matched, found.sizes)
-        fitted, sizes = found.fitted.reordered(columns), found.sizes[columns]
+        before, refit = self.numbering_, refitted(self, source, sample_weight, decay)
+        matched = match_clusters(refit.in_common, refit.sizes)
+        columns, numbers = continued(before, matched, refit.sizes)
+        fitted, sizes = refit.fitted.reordered(columns), refit.sizes[columns]
         self._set_cut(fitted, numbers=numbers)
-        if found.has_new_rows and self.outliers == "keep":
-            self.labels_ = numbers.of_labels(fitted.labels_at(found.graph, source))
+        if refit.has_new_rows and self.outliers == "keep":
+            self.labels_ = numbers.of_labels(fitted.labels_at(refit.graph, source))
         elif not isinstance(source, Rows):
             self.labels_ = self.labels_of(source)
-        n_new, now = found.n_new_landmarks, numbers.numbers
-        self.updated_ = Updated.from_numbers(before.numbers, now, sizes, n_new)
+        self.updated_ = Updated(
+            kept=tuple(np.intersect1d(before.numbers, numbers.numbers).tolist()),
+            new=tuple(np.setdiff1d(numbers.numbers, before.numbers).tolist()),
+            retired=tuple(np.setdiff1d(before.numbers, numbers.numbers).tolist()),
+            sizes=dict(zip(numbers.numbers.tolist(), sizes.tolist(), strict=True)),
+            n_rows=float(sizes.sum()),
+            n_new_landmarks=refit.n_new_landmarks,
+        )
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
         """Put clusters in another order, and give them these numbers."""
@@ -520,22 +502,20 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def eigenvalues_(self) -> Array:
-        """Ascending eigenvalues of ``L u = lambda M u``, shape (K,); not of a discrete cut."""
+        """Eigenvalues of the graph, ascending, shape (K,); only after a relaxed cut."""
         return self.fitted_cut_.functions.pairs.values
 
     @property
     def rotation_(self) -> Array:
-        """The rotation of the eigenvectors to clusters, shape (K, K); not of a discrete cut."""
+        """The rotation of the eigenvectors to clusters, shape (K, K); only after a relaxed cut."""
         return self.fitted_cut_.rotation_of_vectors
 
     @property
     def probabilities_(self) -> Array:
         """The probability of the label of each training row; 0 where that is -1."""
         if "embedding_" not in self.__dict__:
-            raise AttributeError(
-                "probabilities_ is there only where embedding_ is: after a fit of rows in memory. "
-                "Use predict_proba(X)."
-            )
+            text = "probabilities_ is there only where embedding_ is; use predict_proba(X)."
+            raise AttributeError(text)
         own = self.fitted_cut_.probabilities_of_labels(self.embedding_)
         return np.where(self.labels_ == OUTLIER, 0.0, own)
 
@@ -573,13 +553,11 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             names = state.words("feature_names", self.n_features_in_)
             self.feature_names_in_ = np.array(names, dtype=object)
         if "column_scales" in state:
-            self.column_scales_ = state.array(
-                "column_scales", (self.n_features_in_,), TINY, 1 / TINY
-            )
+            shape = (self.n_features_in_,)
+            self.column_scales_ = state.array("column_scales", shape, TINY, 1 / TINY)
         pairs = state.words_and_numbers("choice") if "choice" in state else []
         self.choice_ = tuple(Choice(K, *pair) for pair in pairs)
-        has_warnings = "warnings" in state
-        self.warnings_ = tuple(state.texts("warnings", 1000)) if has_warnings else ()
+        self.warnings_ = tuple(state.texts("warnings", 1000)) if "warnings" in state else ()
         given: dict[str, Any] = {}
         if "labels" in state:
             given["labels"] = state.indices("labels", (None,), below=K)
@@ -619,7 +597,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             raise invalid("verbose", "be True or False", shown(self.verbose), "use verbose=True")
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``affinity__sigma`` and the like also where affinity is a name."""
+        """Set parameters, also those of an affinity that is a name, such as ``affinity__sigma``."""
         of_affinity = any(name.startswith("affinity__") for name in params)
         if of_affinity and isinstance(params.get("affinity", self.affinity), str):
             name, metric = params.get("affinity", self.affinity), params.get("metric", self.metric)

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from eigencut.affinities import Gaussian, Landmarks, Neighbors, Precomputed, RankedNeighbors
-from eigencut.exceptions import ModelFileError, printable
+from eigencut.exceptions import ModelFileError, printable, shortened
 from eigencut.gpod import GPOD
 from eigencut.hierarchy.recluster import Reclustered
 from eigencut.io.model_format import Header, read
@@ -17,33 +17,24 @@ from eigencut.io.state_reader import StateReader
 from eigencut.tables.table_model import TableModel
 
 # Classes that can be loaded, by the name that files have for them.
+_AFFINITIES = (Gaussian, Landmarks, Neighbors, Precomputed, RankedNeighbors)
 CLASSES: dict[str, type] = {
-    kind._saved_as: kind
-    for kind in (
-        GPOD,
-        Gaussian,
-        Landmarks,
-        Neighbors,
-        Precomputed,
-        Reclustered,
-        RankedNeighbors,
-        TableModel,
-    )
+    kind._saved_as: kind for kind in (GPOD, Reclustered, TableModel, *_AFFINITIES)
 }
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
-    """Read a model from a file, whoever wrote it; nothing in it is ever run.
+    """Read a model from a file. Loading runs no code, so a file from a stranger is safe.
 
-    Everything is verified before it is used. The model predicts, bit for bit, what the saved one
-    did (with the same versions of the libraries on the same kind of machine).
+    Everything in the file is checked. The model predicts exactly what the saved one predicted, with
+    the same versions of the libraries on the same kind of machine.
 
     Parameters
     ----------
     path : path
     mmap : bool, default=False
-        Leave the arrays in the file, mapped into memory and shared between processes. The file
-        must then stay unchanged; ``save`` over it is safe, for it makes a new one.
+        Whether arrays stay in the file, mapped into memory and shared between processes. The file
+        must then not change; ``save`` to the same name is safe, because it makes a new file.
 
     Returns
     -------
@@ -65,8 +56,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     try:
         return StateReader(_joined(header, arrays), classes=CLASSES).as_fitted(object)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        text = str(error)  # which quotes a file that anyone may have written
-        short = printable(text if len(text) <= 300 else f"{text[:297]}...")
+        short = printable(shortened(str(error), 300))  # it quotes a file that anyone may have made
         raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {short}") from error
 
 

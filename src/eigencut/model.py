@@ -59,19 +59,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     class_names_: Sequence[str] = ()
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
-        """Fit, and return ``labels_``; a stream has none.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        **params : dict
-            As of ``fit``.
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-        """
+        """Call ``fit(X, **params)`` and return ``labels_``; for rows in blocks, use ``fit``."""
         fitted = cast(Any, self).fit(X, **params)
         if not hasattr(fitted, "labels_"):
             expected = "be rows in memory, for labels of a stream may not fit there"
@@ -85,40 +73,27 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     ) -> Self:
         """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
 
-        The first call decides kinds and units of the columns for good.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-        decay : float, default=1.0
-            As of ``update``.
-
-        Returns
-        -------
-        self : the model
+        Only the first call decides kinds and units of columns. ``sample_weight`` and ``decay`` are
+        those of ``update``.
         """
         from eigencut.updating.update import checked_decay
 
         model: Any = self
         with one_at_a_time(self):
-            if not model.__sklearn_is_fitted__():
+            if model.__sklearn_is_fitted__():
+                model.update(X, sample_weight=sample_weight, decay=decay)
+            else:
                 checked_decay(decay)
-                return cast(Self, model.fit(X, sample_weight=sample_weight))
-            return cast(Self, model.update(X, sample_weight=sample_weight, decay=decay))
+                model.fit(X, sample_weight=sample_weight)
+        return self
 
     def set_names(self, names: Mapping[int, str]) -> Self:
-        """Tell what clusters are called, in descriptions, plots, reports and files.
+        """Give clusters names, for descriptions, plots, reports and files.
 
         Parameters
         ----------
         names : mapping of int to str
-            Other clusters keep their names.
-
-        Returns
-        -------
-        self : the model
+            Names by cluster number. Clusters that you leave out keep their names.
         """
         self.check_fitted()
         numbers = self.cluster_numbers_
@@ -139,13 +114,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return the GPOD that cuts the graph of the prepared rows."""
 
     def one_cut(self) -> GPOD:
-        """Return the GPOD whose one cut made all clusters.
-
-        Raises
-        ------
-        ValueError
-            If clusters were split: each part has a cut of its own.
-        """
+        """Return the GPOD whose one cut made all clusters; raise if clusters were split."""
         self.check_fitted()
         return self.gpod
 
@@ -193,8 +162,6 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     def rows_from(self, other: Model, rows: Any) -> Any:
         """Return rows that another model over the same columns has prepared as this one would."""
         return rows if issparse(rows) else self.from_units(other.in_units(rows))
-
-    # ------------------------------------------------------------------ rows
 
     @abstractmethod
     def prepare(self, X: Any, at_least: int = 1) -> Prepared:
@@ -269,22 +236,18 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     def predict(self, X: ArrayLike) -> Indices:
         """Return the cluster of each row; a row's label does not depend on the other rows.
 
-        The numbers are those of ``labels_``; -1 for outliers if ``outliers="label"``, and where a
-        table has missing values with ``missing="drop"`` (other methods give NaN there).
+        Clusters are numbered as in ``labels_``. Outliers get -1 with ``outliers="label"``, and rows
+        with missing values with ``missing="drop"`` (other methods return NaN for these).
         """
         return self._ask(X, self.labels_of, -1)
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probability of each cluster, for each row.
 
-        With other training rows from the same source, a row would get the label k about that often
-        (``docs/guide/uncertainty.md`` says how well that holds). The first of the largest is the
-        label that ``predict`` gives with ``outliers="keep"``. A row that resembles no training row
-        has equal probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
+        A fit on other training rows from the same source would give the row the label k about that
+        often (``docs/guide/uncertainty.md``). The largest probability is that of the label that
+        ``predict`` gives with ``outliers="keep"``. If a row resembles no training row, all its
+        probabilities are equal.
 
         Returns
         -------
@@ -294,46 +257,30 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return self._ask(X, self.probabilities_of, np.nan)
 
     def predict_margin(self, X: ArrayLike) -> Array:
-        """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (certain).
+        """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (clear).
 
-        The difference of the two largest coordinates of the rotated row, or of the two largest
-        shares of a discrete cut; less for outliers, and 0 far from the training rows.
+        It is the difference of the two largest coordinates after the rotation, or of the two
+        largest shares of a discrete cut; less for outliers, and 0 far from the training rows.
         """
         return self._ask(X, self.margins_of, np.nan)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Return the similarity of each row to the training rows: log d(x), its mean affinity."""
+        """Return the logarithm of the mean similarity of each row to the training rows."""
         return self._ask(X, lambda rows: self.gpod.fitted_cut_.support(rows), np.nan)
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the cluster of each row of a stream to a ``.npy`` file, block by block.
+        """Label the rows of ``eigencut.Rows`` into a ``.npy`` file, and return the number of rows.
 
-        Parameters
-        ----------
-        rows : eigencut.Rows
-        path : path
-            ``numpy.load(path, mmap_mode="r")`` reads it.
-
-        Returns
-        -------
-        n_rows : int
+        ``numpy.load(path, mmap_mode="r")`` reads the file.
         """
         self.check_fitted()
         dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
         return self._write(rows, path, self.labels_of, -1, dtype)
 
     def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities of each row of a stream to a ``.npy`` file, block by block.
+        """Write the probabilities for ``eigencut.Rows`` to a file, as ``predict_stream`` does.
 
-        Parameters
-        ----------
-        rows : eigencut.Rows
-        path : path
-            ``numpy.load(path, mmap_mode="r")`` reads it: K numbers of 8 bytes for each row.
-
-        Returns
-        -------
-        n_rows : int
+        There are K numbers of 8 bytes for each row.
         """
         self.check_fitted()
         return self._write(rows, path, self.probabilities_of, np.nan, np.float64, self.n_numbers)
@@ -351,13 +298,9 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             return write_rows(path, rows, answers(), dtype, shape)
 
     def hierarchy(self) -> Hierarchy:
-        """Return the tree of clusters: which of them form one group in coarser cuts.
+        """Return the tree of clusters: which of them join into larger groups.
 
-        It needs the fitted model alone, without its rows. See ``docs/describe.md``.
-
-        Returns
-        -------
-        Hierarchy
+        ``print`` shows the tree. See ``docs/describe.md``.
         """
         from eigencut.hierarchy.hierarchy import hierarchy_of
 
@@ -370,26 +313,24 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     ) -> Indices:
         """Return the group of each row at several levels, which are nested.
 
-        Coarser groups are made of clusters by the cut itself; see ``hierarchy``.
+        Groups consist of whole clusters, as in ``hierarchy``. See ``docs/guide/levels.md``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         counts : sequence of int or "auto"
-            How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
-            clusters, and the cuts after which links between groups fall most.
+            The numbers of groups, the largest first and at most K, such as ``(20, 5)``. "auto"
+            takes all clusters, and levels whose groups are clearly separate.
         min_children : int, default=1
-            How many groups of the level before a group has at least.
+            The least number of groups of the next finer level in each group.
 
         Returns
         -------
         array of shape (n_levels, n_samples)
-            A layer of labels for each level, the finest first; -1 where ``predict`` says -1.
+            The group of each row at each level, the finest first; -1 where ``predict`` gives -1.
         """
         groups, labels = self.hierarchy().levels(counts, min_children), self.predict(X)
         return np.where(labels < 0, labels, groups[:, labels])
-
-    # -------------------------------------------------- describing and saving
 
     def described_columns(self, X: Any) -> Sequence[str] | None:
         """Return the names of the columns of X that a description is about; None without names."""
@@ -407,7 +348,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         n_typical: int = 3,
         n_columns: int = 5,
     ) -> Description:
-        """Say what each cluster is, on the rows of X: ``print(model.describe(X))``.
+        """Describe each cluster by the rows of X: ``print(model.describe(X))``.
 
         Sizes, typical rows, the columns that distinguish a cluster, a rule of at most three
         conditions, and the words of documents. Everything is in the units of X. See
@@ -432,19 +373,14 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
         Notes
         -----
-        Intervals have 95 % confidence. Of those of the columns that distinguish clusters, which are
-        chosen among many, 5 % miss at most, on average. They hold given the clusters: they do not
-        show that these are real (see ``eigencut.inspection.significance``).
+        Intervals have 95 % confidence, given the clusters: they do not show that the clusters are
+        real (``eigencut.inspection.significance``). At most 5 % of the printed intervals are wrong
+        on average, although the columns were chosen among many.
         """
         from eigencut.inspection.describe import describe_model
 
         return describe_model(
-            self,
-            X,
-            columns=columns,
-            documents=documents,
-            n_typical=n_typical,
-            n_columns=n_columns,
+            self, X, columns=columns, documents=documents, n_typical=n_typical, n_columns=n_columns
         )
 
     def as_columns(self, rows: Any, X: Any = None) -> list[Column]:
@@ -464,20 +400,16 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return rows if issparse(rows) else np.ascontiguousarray(rows), complete
 
     def drift(self, X: Any, *, random_state: Any = None) -> Drift:
-        """Return how rows differ from those that the model has seen; the model stays as it is.
+        """Return how new rows differ from the training rows; the model stays as it is.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows in memory; for a stream, some of its blocks. Incomplete rows of a table are
-            left out if ``missing="drop"``.
+            New rows in memory. Rows with missing values are left out if ``missing="drop"``, and
+            raise an error if ``missing="refuse"``.
         random_state : int, RandomState or None
-            Seeds, with the rows themselves, the choice of rows that are held out to compare with.
-            None means 0.
-
-        Returns
-        -------
-        Drift
+            The seed of the choice of training rows that new rows are compared with. None means 0.
+            The choice also depends on the rows themselves.
         """
         from eigencut.updating.drift import drift_of_model
 
@@ -485,20 +417,10 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return drift_of_model(self, X, random_state)
 
     def explain_outliers(self, X: Any) -> Outliers:
-        """Say which rows are unlike the training rows, and which values make them so.
+        """Return which rows are unlike the training rows, and which values make them unlike.
 
-        Each outlier is compared with the training rows (or landmarks) of its nearest cluster. Its
-        unusual values come with what is usual there.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows as ``predict`` takes them.
-
-        Returns
-        -------
-        Outliers
-            The least similar row first.
+        Each outlier is compared with the training rows (or landmarks) of its nearest cluster. You
+        see its unusual values and the usual ones. The least similar row comes first.
         """
         from eigencut.updating.drift import explain_outliers
 
@@ -510,10 +432,10 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         path : path
-            By custom ``<name>.eigencut``. What was there is replaced when all is written.
+            Any name, such as ``model.eigencut``. A file of this name is replaced.
         include_training_data : bool, default=True
-            False leaves out what is kept of each training row (``labels_``, ``embedding_``, and
-            the rows), where the affinity can answer for new rows without.
+            False leaves out training rows, ``labels_`` and ``embedding_``. This works only with
+            ``Landmarks`` and ``Precomputed``.
         """
         from eigencut.io.state_reader import save_model
 
@@ -554,12 +476,8 @@ def checked_names(names: Any, numbers: Indices) -> dict[int, str]:
 def check_model(model: Any) -> Model:
     """Return the model; raise for what is not a Model, or is not fitted."""
     if not isinstance(model, Model):
-        raise invalid(
-            "model",
-            "be a GPOD, a TableModel or what recluster returns",
-            type(model).__name__,
-            "pass a fitted one, or eigencut.load(path)",
-        )
+        expected, got = "be a GPOD, a TableModel or what recluster returns", type(model).__name__
+        raise invalid("model", expected, got, "pass a fitted one, or eigencut.load(path)")
     model.check_fitted()
     return model
 

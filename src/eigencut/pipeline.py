@@ -87,21 +87,23 @@ def fit_rows(
         scales = scales_of_columns(counted, task_of(settings, known), weight, settings.names)
     if scales is not None:
         X, counted = X / scales, counted / scales
-    chosen = choose_cut(counted, settings, weight, known)
+    chosen = choose(counted, task_of(settings, known), weight)
     if known is not None:
         known.check_model(chosen.n_clusters, settings.outliers, settings.extension)
     fit = extend_cut(counted, chosen, settings, weight, known)
-    if chosen.is_sample:
-        counted, sample_weight = X, None
-    fit = replace(fit, scales=scales)
-    return _with_labels(
-        fit,
-        X,
-        counted,
-        sample_weight,
-        is_sample=chosen.is_sample,
-        mark_outliers=settings.outliers == "label",
-    )
+    graph, fitted, is_outlier = fit.graph, fit.fitted, None
+    n_rows = X.shape[0] if chosen.is_sample else graph.n_labels
+    with stage(f"labels of {n_rows} rows"):
+        if not chosen.is_sample:
+            labels, embedding = fitted.at_training_rows(graph, counted)
+            if labels is not None and sample_weight is not None:
+                positive = np.flatnonzero(sample_weight)
+                labels, embedding = fitted.at_all_rows(X, positive, labels, embedding)
+        else:
+            labels, embedding = fitted.labels(X), None
+        if labels is not None and settings.outliers == "label":
+            is_outlier = fitted.is_outlier(X)
+    return replace(fit, labels=labels, embedding=embedding, is_outlier=is_outlier, scales=scales)
 
 
 def task_of(settings: Settings, known: Known | None = None) -> Task:
@@ -127,13 +129,6 @@ def task_of(settings: Settings, known: Known | None = None) -> Task:
         memory_limit=settings.memory_limit,
         least=1 if known is None else known.least_clusters,
     )
-
-
-def choose_cut(
-    X: Any, settings: Settings, sample_weight: Array | None = None, known: Known | None = None
-) -> Chosen:
-    """Return K and the cut of a graph, as given or chosen; refuse what memory cannot hold."""
-    return choose(X, task_of(settings, known), sample_weight)
 
 
 def extend_cut(
@@ -174,12 +169,8 @@ def _extended(
     found: CutOfGraph, chosen: Chosen, settings: Settings, known: Known | None
 ) -> tuple[FittedCut, Any]:
     """Return the fitted cut, and how well it agrees with what is known of rows."""
-    affinity, graph, relaxed, partition = (
-        found.affinity,
-        found.graph,
-        found.relaxed,
-        found.partition,
-    )
+    affinity, graph = found.affinity, found.graph
+    relaxed, partition = found.relaxed, found.partition
     if relaxed is None:
         with stage("extension"):
             discrete = FittedDiscreteCut.from_labels(
@@ -215,27 +206,3 @@ def _extended(
             **settings.starts,
         )
     return fitted, agreement
-
-
-def _with_labels(
-    fit: Fit,
-    X: Any,
-    counted: Any,
-    sample_weight: Array | None,
-    *,
-    is_sample: bool,
-    mark_outliers: bool,
-) -> Fit:
-    """Return the fit with the labels and the embedding of the rows X; a stream has none."""
-    graph, fitted, is_outlier = fit.graph, fit.fitted, None
-    n_rows = X.shape[0] if is_sample else graph.n_labels
-    with stage(f"labels of {n_rows} rows"):
-        labels, embedding = (
-            (fitted.labels(X), None) if is_sample else fitted.at_training_rows(graph, counted)
-        )
-        if labels is not None and sample_weight is not None:
-            positive = np.flatnonzero(sample_weight)
-            labels, embedding = fitted.at_all_rows(X, positive, labels, embedding)
-        if labels is not None and mark_outliers:
-            is_outlier = fitted.is_outlier(X)
-    return replace(fit, labels=labels, embedding=embedding, is_outlier=is_outlier)

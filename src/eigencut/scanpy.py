@@ -1,5 +1,5 @@
 """Clusters of cells: the name under which ``eigencut.integrations.scanpy`` is imported."""
 
-from eigencut.integrations.scanpy import cluster, ingest
+from eigencut.integrations.scanpy import cluster
 
-__all__ = ["cluster", "ingest"]
+__all__ = ["cluster"]

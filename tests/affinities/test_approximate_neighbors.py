@@ -28,9 +28,9 @@ def n_missed(affinity, X):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_weights_at_training_rows_are_those_of_the_graph(graph, metric, beta):
-    X = np.random.default_rng(0).random((3000, 10))
+    X = np.random.default_rng(0).random((1200, 10))
     affinity = Neighbors(12, graph=graph, metric=metric, index="approximate", density_contrast=beta)
-    built, V = affinity.fit_graph(X), np.random.default_rng(1).normal(size=(3000, 2))
+    built, V = affinity.fit_graph(X), np.random.default_rng(1).normal(size=(1200, 2))
     order = built.vertex_of_row
     assert n_missed(affinity, X) > 0  # or it would show nothing
     found = affinity.apply(X, V)
@@ -43,7 +43,7 @@ def test_weights_at_training_rows_are_those_of_the_graph(graph, metric, beta):
 
 @pytest.mark.parametrize("cut", ["ncut", "ratiocut"])
 def test_labels_and_embedding_are_those_of_the_fit(cut):
-    X = np.random.default_rng(0).random((3000, 10))
+    X = np.random.default_rng(0).random((1200, 10))
     model = GPOD(4, cut=cut, affinity=Neighbors(index="approximate")).fit(X)
     assert (model.predict(X) == model.labels_).all()
     assert np.abs(model.transform(X) - model.embedding_).max() < 1e-10

@@ -182,9 +182,9 @@ def test_places_of_rows():
 
 
 SHAPES = {
-    "moons": lambda seed: (*make_moons(2000, noise=0.05, random_state=seed), 2),
-    "circles": lambda seed: (*make_circles(2000, factor=0.5, noise=0.05, random_state=seed), 2),
-    "blobs": lambda seed: (*make_blobs(2000, 16, centers=6, cluster_std=3, random_state=3), 6),
+    "moons": lambda seed: (*make_moons(1200, noise=0.05, random_state=seed), 2),
+    "circles": lambda seed: (*make_circles(1200, factor=0.5, noise=0.05, random_state=seed), 2),
+    "blobs": lambda seed: (*make_blobs(1200, 16, centers=6, cluster_std=3, random_state=3), 6),
 }
 
 

@@ -12,7 +12,7 @@ from eigencut.auto.gaps import clusters_with_gaps
 from eigencut.auto.graph import Judges
 from eigencut.auto.policy import POLICY
 from eigencut.exceptions import GraphWarning
-from eigencut.neighbors.index import Index
+from eigencut.neighbors.search import Index
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
 
@@ -82,7 +82,7 @@ def test_the_yardstick_is_the_mean_log_cut_on_all_graphs(d, weighted):
     weight = rng.integers(1, 5, size=len(X)).astype(float) if weighted else None
     judges = judges_of(X, 3, weight)
     assert len(judges.graphs) > 1
-    assert (judges.dimension < POLICY.many_local_dimensions) == (d == 2)
+    assert (judges.dimension < POLICY.wide_dimensions) == (d == 2)
     for seed in range(3):
         labels = np.random.default_rng(seed).integers(3, size=judges.n)
         expected = yardstick(judges.graphs, judges.rows, judges.count, labels, 3)
@@ -386,3 +386,11 @@ def test_a_narrow_gap_inside_a_cluster_does_not_hide_the_wide_ones():
     model = GPOD(6).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1
     assert len(model.choice_) == 1
+
+
+@pytest.mark.parametrize(("n", "K", "seed"), [(12, 3, 11), (16, 5, 2), (20, 8, 0), (10, 2, 17)])
+@pytest.mark.filterwarnings("ignore")
+def test_every_cluster_of_few_rows_without_structure_has_rows(n, K, seed):
+    """Clusters of k-means are extended by votes, of no more neighbours than the smallest has."""
+    model = GPOD(K).fit(np.random.default_rng(seed).normal(size=(n, 2)))
+    assert np.bincount(model.labels_, minlength=K).min() > 0

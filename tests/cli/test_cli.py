@@ -179,6 +179,21 @@ def test_without_a_header(frame, here):
     assert fitted.predict(np.load("t.npy")).tolist() == fitted.labels_.tolist()
 
 
+def test_years_above_columns_are_their_names_unless_they_are_data(frame, here, capsys):
+    text = csv(frame[["a", "b"]], header=False)
+    (here / "t.csv").write_bytes(b"2019,2020\n" + text)
+    for options, columns, n_rows in (
+        ("", ["2019", "2020"], 60),
+        (" --header", ["2019", "2020"], 60),
+        (" --no-header", ["x1", "x2"], 61),
+    ):
+        capsys.readouterr()
+        run(f"fit t.csv -k 3{options} -o m.eigencut")
+        assert load("m.eigencut").columns_ == columns and len(load("m.eigencut").labels_) == n_rows
+        is_noted = "was read as names of columns" in capsys.readouterr().err
+        assert is_noted == (not options)
+
+
 def test_parquet_and_npy(frame, model):
     frame.to_parquet("t.parquet")
     frame.astype({"a": "float32"}).to_parquet("f.parquet")

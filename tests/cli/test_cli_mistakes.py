@@ -191,7 +191,7 @@ DATA = {  # exit code 1
     ),
     "packed with xz": (
         f"fit a.csv.xz {FIT}",
-        "a.csv.xz is not a table: it is packed with xz; unpack it, or pack it with gzip.",
+        "a.csv.xz is not a table: it is packed; unpack it, or use gzip.",
     ),
     "a web page": (
         f"fit page.csv {FIT}",
@@ -578,13 +578,13 @@ USAGE = {
     ),
     "labels of an unknown kind": (
         f"fit good.csv --labels x.xlsx {FIT}",
-        "--labels x.xlsx: .xlsx cannot be written; let the name end in .csv, .txt, .csv.gz, "
-        ".txt.gz, .parquet or .npy.",
+        "--labels x.xlsx: .xlsx cannot be written; let the name end in .csv or .txt or .csv.gz or "
+        ".txt.gz or .parquet or .npy.",
     ),
     "predicted labels of an unknown kind": (
         f"{P} good.csv -o x.tsv",
-        "-o x.tsv: .tsv cannot be written; let the name end in .csv, .txt, .csv.gz, .txt.gz, "
-        ".parquet or .npy.",
+        "-o x.tsv: .tsv cannot be written; let the name end in .csv or .txt or .csv.gz or "
+        ".txt.gz or .parquet or .npy.",
     ),
     "a model by the name of a table": (
         "fit good.csv -k 2 -o clusters.csv",

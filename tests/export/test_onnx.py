@@ -129,11 +129,11 @@ EVERY_AFFINITY = [
 def rows_with(what, d):
     """Three groups; of floats, on a lattice (ties), with duplicates, or far from zero."""
     rng = np.random.default_rng(d)
-    X = rng.normal(size=(160, d)) + 3 * rng.integers(0, 3, size=(160, 1))
+    X = rng.normal(size=(100, d)) + 3 * rng.integers(0, 3, size=(100, 1))
     if what == "ties":
         return np.round(X)
     if what == "duplicates":
-        X[80:] = X[rng.integers(0, 80, 80)]
+        X[50:] = X[rng.integers(0, 50, 50)]
     return X + 1000 * (what == "offset")
 
 
@@ -147,7 +147,7 @@ def test_training_rows_ties_and_duplicates_with_and_without_optimizations(tmp_pa
         rounded = X.astype(np.float32).astype(np.float64)
         new = np.vstack([X, rounded, X + np.random.default_rng(0).normal(size=X.shape)])
         if what == "ties" and not isinstance(affinity, Landmarks):  # which are means of rows
-            new = np.vstack([new, (X[:80] + X[80:]) / 2])
+            new = np.vstack([new, (X[:50] + X[50:]) / 2])
         model = GPOD(3, affinity=affinity, outliers="label").fit(X)
         to_onnx(model, tmp_path / "m.onnx")
         U, support = model.transform(new), model.score_samples(new)
@@ -168,7 +168,7 @@ def test_training_rows_ties_and_duplicates_with_and_without_optimizations(tmp_pa
 def test_distances_that_only_rounding_tells_apart(tmp_path, affinity, d):
     """Of decimals, many distances are equal on paper: the same ones are nearer as in the search."""
     rng = np.random.default_rng(d)
-    X = np.round(rng.normal(size=(900, d)) + 3 * rng.integers(0, 3, size=(900, 1)), 1)
+    X = np.round(rng.normal(size=(600, d)) + 3 * rng.integers(0, 3, size=(600, 1)), 1)
     model = GPOD(3, affinity=affinity).fit(X[:300])
     to_onnx(model, tmp_path / "m.onnx")
     for optimize in (True, False):

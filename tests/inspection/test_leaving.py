@@ -40,22 +40,25 @@ def test_it_is_the_share_of_the_weight_to_other_clusters():
     twice = leaving_share(model, new, sample_weight=np.full(50, 2))
     again = leaving_share(model, np.vstack([new, new]))
     np.testing.assert_allclose(twice.high, again.high, atol=1e-6)
-    with pytest.raises(ValueError, match="sample_weight must be integers"):
-        leaving_share(model, new, sample_weight=np.linspace(1, 2, 50))
+    assert leaving_share(model, new, sample_weight=np.linspace(1, 2, 50)) is None
 
 
-@pytest.mark.parametrize("name", AFFINITIES)
-@pytest.mark.parametrize("m", [20, 60, 300])
-def test_the_limits_of_all_clusters_hold(name, m):
-    rng = np.random.default_rng(m)
-    model = GPOD(3, affinity=AFFINITIES[name], n_init=1, n_jobs=1).fit(draw(150, rng))
-    truth = leaving_share(model, draw(6000, rng)).mean
+@pytest.fixture(scope="module", params=AFFINITIES)
+def model_and_truth(request):
+    rng = np.random.default_rng(300)
+    model = GPOD(3, affinity=AFFINITIES[request.param], n_init=1, n_jobs=1).fit(draw(150, rng))
+    return model, leaving_share(model, draw(6000, rng)).mean
+
+
+@pytest.mark.parametrize("m", [20, 300])
+def test_the_limits_of_all_clusters_hold(model_and_truth, m):
+    (model, truth), rng = model_and_truth, np.random.default_rng(m)
     found = [leaving_share(model, draw(m, rng)) for _ in range(60)]
     held = [((one.low <= truth) & (truth <= one.high)).all() for one in found]
     # The standard error at 0.95 is 0.028.
     assert np.mean(held) >= 0.95 - 2 * 0.028
     width = np.mean([(one.high - one.low).sum() for one in found])
-    assert width < {20: 2.9, 60: 1.4, 300: 0.5}[m]
+    assert width < {20: 2.9, 300: 0.5}[m]
 
 
 def test_limits_are_where_the_fortune_reaches_its_limit():
@@ -83,6 +86,6 @@ def test_assess_says_it_first():
     assert first == leaving_share(model, X[250:]).sentence
     assert first.startswith("On new data at most ")
     assert first.endswith(" % of the rows' similarity goes to other clusters (95 % confidence)")
-    assert summary.leaving.at_most < 0.2
-    assert float(first.split()[5]) / 100 >= summary.leaving.at_most  # rounded up
+    assert summary.leaving.high.max() < 0.2
+    assert float(first.split()[5]) / 100 >= summary.leaving.high.max()  # rounded up
     assert "On new data at most" not in str(assess(model))

@@ -105,17 +105,6 @@ def test_place_divides_what_colour_cannot():
     assert adjusted_rand_score(truth.ravel(), segment(image, 3, position=0).ravel()) > 0.9
 
 
-def test_texture_divides_what_colour_cannot():
-    rng = np.random.default_rng(0)
-    truth = np.zeros((64, 96), dtype=int)
-    truth[:, 48:] = 1
-    grey = 0.5 + np.where(truth, 0.4, 0.02) * (rng.integers(0, 2, truth.shape) - 0.5)
-    how = dict(position=0, scale=2)
-    with_texture = segment(grey, 2, texture=4, **how)
-    assert adjusted_rand_score(truth.ravel(), with_texture.ravel()) > 0.6
-    assert adjusted_rand_score(truth.ravel(), segment(grey, 2, **how).ravel()) < 0.2
-
-
 def test_superpixels_first():
     pytest.importorskip("skimage", reason=WHY)
     image, truth = drawing()
@@ -154,8 +143,6 @@ HOLE = np.where(np.indices((20, 20))[0] == 3, np.nan, 0.5)
     [
         (GOOD, dict(scale=-1), r"scale must be a finite number of at least 0\. Got -1"),
         (GOOD, dict(position=np.inf), r"position must be a finite .* Got inf; use 0 for colour"),
-        (GOOD, dict(texture=-2), r"texture must be a finite number of at least 0\. Got -2"),
-        (GOOD, dict(texture="fine"), r"texture must be a finite number .* Got 'fine'; use False"),
         (GOOD, dict(n_segments=0), r"n_segments must be an integer of at least 1\. Got 0; use Non"),
         (GOOD, dict(n_clusters=0), r"n_clusters must be .* Got 0"),
         (GOOD, dict(shape=(4, 4)), r"one row for each of the 4 x 4 pixels of shape\. Got an array"),

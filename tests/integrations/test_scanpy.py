@@ -66,14 +66,12 @@ def test_where_the_graph_is():
     adata.obsp["mine"] = adata.obsp.pop("connectivities")
     adata.uns["other"] = {"connectivities_key": "mine"}
     by_key = eigencut.scanpy.cluster(adata, K, neighbors_key="other", copy=True)
-    by_name = eigencut.scanpy.cluster(adata, K, obsp="mine", key_added="again", copy=True)
+    by_name = eigencut.scanpy.cluster(adata, K, neighbors_key="mine", key_added="again", copy=True)
     assert "eigencut" not in adata.obs and (by_key.obs["eigencut"] == by_name.obs["again"]).all()
     with pytest.raises(ValueError, match=r"graph 'connectivities'\. Got mine; run sc\.pp\.neigh"):
         eigencut.scanpy.cluster(adata, K)
-    with pytest.raises(ValueError, match="Got neighbors_key='other' and obsp='mine'; pass one"):
-        eigencut.scanpy.cluster(adata, K, obsp="mine", neighbors_key="other")
-    with pytest.raises(ValueError, match="Got use_rep='X_pca' and obsp='mine'; pass one"):
-        eigencut.scanpy.cluster(adata, K, obsp="mine", use_rep="X_pca")
+    with pytest.raises(ValueError, match="Got use_rep='X_pca' and neighbors_key='mine'; pass one"):
+        eigencut.scanpy.cluster(adata, K, neighbors_key="mine", use_rep="X_pca")
 
 
 def test_rows_of_a_representation():
@@ -97,7 +95,7 @@ def test_what_others_have_written_is_kept():
     for n_clusters in (2, 3):  # ours may be written again
         eigencut.scanpy.cluster(adata, n_clusters, key_added="mine")
         assert adata.uns["mine"]["params"]["n_clusters"] == n_clusters
-    with pytest.raises(ValueError, match=r"neighbors_key must name.*Got 'pca', where .*pass obsp"):
+    with pytest.raises(ValueError, match=r"neighbors_key must name.*Got 'pca', where .*leave it"):
         eigencut.scanpy.cluster(adata, K, neighbors_key="pca")
 
 
@@ -106,8 +104,8 @@ def test_what_others_have_written_is_kept():
     [
         ({"key_added": ""}, "key_added must be a name. Got ''; leave it out"),
         ({"key_added": 5}, "key_added must be a name. Got 5; leave it out"),
-        ({"obsp": "small"}, r"of shape \(240, 240\).*Got shape \(5, 5\); run sc"),
-        ({"obsp": "list"}, r"of shape \(240, 240\).*Got shape \(3,\); run sc"),
+        ({"neighbors_key": "small"}, r"of shape \(240, 240\).*Got shape \(5, 5\); run sc"),
+        ({"neighbors_key": "list"}, r"of shape \(240, 240\).*Got shape \(3,\); run sc"),
         ({"use_rep": "short"}, r"a row for each of the 240 cells\. Got shape \(5, 2\)"),
         ({"use_rep": "words"}, "use_rep='words' must hold real numbers"),
     ],
@@ -126,52 +124,12 @@ def test_wrong_arguments_are_named(wrong, sentence):
 def test_what_is_no_anndata_is_refused(wrong):
     with pytest.raises(ValueError, match=r"adata must be an AnnData\. Got .*; make one"):
         eigencut.scanpy.cluster(wrong, 2)
-    with pytest.raises(ValueError, match=r"reference must be an AnnData\. Got .*; make one"):
-        eigencut.scanpy.ingest(cells(), wrong)
 
 
 def test_twelve_clusters_are_in_the_order_of_their_numbers():
     adata = cells()
     eigencut.scanpy.cluster(adata, 12)
     assert list(adata.obs["eigencut"].cat.categories) == [str(k) for k in range(12)]
-
-
-def test_new_cells_take_the_clusters_of_others():
-    reference, everything = cells(), cells()
-    eigencut.scanpy.cluster(reference, K)
-    eigencut.scanpy.ingest(everything, reference)  # which are the same cells
-    assert (everything.obs["eigencut"] == reference.obs["eigencut"]).all()
-    assert (everything.obs["eigencut_share"] == 1).all()
-    new = Cells(reference.X + 0.1 * np.random.default_rng(0).normal(size=reference.X.shape))
-    eigencut.scanpy.ingest(new, reference)
-    assert adjusted_rand_score(new.obs["eigencut"], reference.obs["eigencut"]) > 0.95
-    assert list(new.obs["eigencut"].cat.categories) == list("0123")
-    alone = Cells(new.X[:1])
-    eigencut.scanpy.ingest(alone, reference)
-    assert alone.obs["eigencut"].iloc[0] == new.obs["eigencut"].iloc[0]
-    with pytest.raises(ValueError, match=r"key must be a column of reference.* Got 'none'"):
-        eigencut.scanpy.ingest(new, reference, key="none")
-    new.obsm["X_pca"] = new.X[:, :3]
-    with pytest.raises(ValueError, match="Got 3 in adata and 5 in reference; project"):
-        eigencut.scanpy.ingest(new, reference)
-
-
-@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-def test_new_cells_and_neighbours_that_are_none(form):
-    reference, new = cells(), cells()
-    eigencut.scanpy.cluster(reference, K)
-    for wrong in ("x", 0, 2.5, None):
-        with pytest.raises(ValueError, match=r"n_neighbors must be an integer .* Got .*; use the"):
-            eigencut.scanpy.ingest(new, reference, n_neighbors=wrong)
-    hole = new.X.copy()
-    hole[[3, 7], 1] = np.nan, np.inf
-    new.obsm["X_pca"] = form(hole)
-    with pytest.raises(ValueError, match=r"X must be finite\. Got NaN.* in row 3, column 1"):
-        eigencut.scanpy.ingest(new, reference)
-    with pytest.raises(ValueError, match=r"X must be finite\. Got NaN.* in row 3"):
-        reference.obsm["X_pca"] = form(hole)
-        eigencut.scanpy.ingest(cells(), reference)
-    assert "eigencut" not in new.obs
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +170,3 @@ def test_blood_cells_with_numbers_of_their_own(scanpy, tmp_path):
     again = scanpy.read_h5ad(tmp_path / "cells.h5ad")
     assert (again.obs["eigencut"] == adata.obs["eigencut"]).all()
     assert again.uns["eigencut"]["params"]["n_clusters"] == 8
-    half, rest = adata[::2].copy(), adata[1::2].copy()
-    known = rest.obs.pop("eigencut")
-    eigencut.scanpy.ingest(rest, half)
-    assert adjusted_rand_score(known, rest.obs["eigencut"]) > 0.8

@@ -21,7 +21,7 @@ from eigencut.neighbors.search import INDEXES, build_index
 ANSWERS = ("predict", "transform", "score_samples", "predict_margin", "predict_proba")
 
 
-def blobs(n_columns, n=300):
+def blobs(n_columns, n=150):
     return make_blobs(n, n_columns, centers=3, cluster_std=0.8, random_state=n_columns)[0]
 
 
@@ -91,7 +91,7 @@ def model(request, n_columns):
 
 @pytest.mark.filterwarnings("ignore")
 def test_every_affinity(model, n_columns, way):
-    new = blobs(n_columns, 500)
+    new = blobs(n_columns, 240)
     again = way(model)
     same(model, again, new)
     model.affinity_.identical_vertices(new)  # which keeps what it finds
@@ -111,7 +111,7 @@ def test_by_cloudpickle(n_columns):
     """As MLflow, Spark and BERTopic keep models."""
     cloudpickle = pytest.importorskip("cloudpickle")
     model = GPOD(3).fit(blobs(n_columns))
-    same(model, pickle.loads(cloudpickle.dumps(model)), blobs(n_columns, 500))
+    same(model, pickle.loads(cloudpickle.dumps(model)), blobs(n_columns, 240))
 
 
 @pytest.mark.parametrize("metric", ["hamming", "jaccard", "haversine"])
@@ -138,14 +138,14 @@ def test_tables(way):
 def test_scikit_learns_spectral_clustering(n_columns, affinity, way):
     model = SpectralClustering(3, affinity=affinity, gamma=0.1, random_state=0)
     model.fit(blobs(n_columns))
-    new = blobs(n_columns, 500)
+    new = blobs(n_columns, 240)
     assert np.array_equal(way(model).predict(new), model.predict(new))
 
 
 def test_reclustered_models(n_columns, way):
     X = blobs(n_columns)
     model = recluster(GPOD(3).fit(X), X, cluster=0)
-    same(model, way(model), blobs(n_columns, 500))
+    same(model, way(model), blobs(n_columns, 240))
 
 
 @pytest.mark.parametrize("kind", INDEXES[1:])

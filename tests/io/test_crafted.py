@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from tests.io.golden.make import MODELS, OLDEST
 
-from eigencut import GPOD, Gaussian, Landmarks, ModelFileError, Neighbors, TableModel, load
+from eigencut import (
+    GPOD,
+    Gaussian,
+    Landmarks,
+    ModelFileError,
+    Neighbors,
+    RankedNeighbors,
+    TableModel,
+    load,
+)
+from eigencut._utils.running import threads
+from eigencut.inspection import assess
+from eigencut.inspection.leaving import leaving_share
 from eigencut.io.model_format import read, write
 
 pytestmark = [
@@ -74,12 +86,20 @@ def numbers_in(tree):
             yield tree, name
 
 
+@pytest.fixture
+def one_thread():
+    """Starting threads for so few rows takes longer than what they do."""
+    with threads(1):
+        yield
+
+
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("name", list(models()))
 def test_numbers_are_bounded(name, tmp_path):
     model, new = models()[name]
     path = tmp_path / "m"
     if isinstance(model, GPOD):
-        content, arrays = saved(model.fit(X), path)
+        content, arrays = saved(model.fit(X[:160]), path)
     else:
         header, arrays = read(model)
         content = deepcopy(header.content)
@@ -227,3 +247,32 @@ def test_degrees_have_finite_squares(tmp_path):
     write(tmp_path / "m", content, arrays | {"state.degrees": arrays["state.degrees"] * 1e199})
     with pytest.raises(ModelFileError, match="degrees must be from 0 to"):
         load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("degree", [0.0, 5e-324, 1e-300, 1e-150])
+@pytest.mark.parametrize("affinity", [Gaussian(1.0), Landmarks(20), Neighbors(8)], ids=repr)
+def test_averages_are_no_larger_than_what_they_are_of(affinity, degree, tmp_path):
+    content, arrays = saved(GPOD(2, affinity=affinity).fit(X), tmp_path / "m")
+    for where in (slice(None), slice(1)):
+        changed = arrays["state.degrees"].copy()
+        changed[where] = degree
+        write(tmp_path / "m", content, arrays | {"state.degrees": changed})
+        with pytest.raises(ModelFileError, match="products must be averages of vectors"):
+            load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "affinity", [Gaussian("local"), Neighbors(8), RankedNeighbors(8)], ids=repr
+)
+@pytest.mark.parametrize("n_equal", [2, 100])
+def test_rows_that_are_equal_do_no_harm(affinity, n_equal, tmp_path):
+    """A fit keeps each row once. Of such a file, too, everything that is known can be said."""
+    content, arrays = saved(GPOD(2, affinity=affinity).fit(X[:100]), tmp_path / "m")
+    rows = arrays["state.affinity.state.rows"].copy()
+    rows[:n_equal] = rows[0]
+    write(tmp_path / "m", content, arrays | {"state.affinity.state.rows": rows})
+    assert refused_or_harmless(tmp_path / "m", X)
+    model = load(tmp_path / "m")
+    for summary in (assess(model), assess(model, X[100:200])):
+        assert 0 <= summary.ambiguous <= 1 and "nan" not in str(summary)
+    assert (leaving_share(model, X[100:200]).high <= 1).all()

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -111,6 +112,10 @@ def test_packed_files(path, codec):
 
     with pa.output_stream(str(path), compression=codec) as file:
         file.write(b"a,b\n" + b"1.5,x\n" * 5000)
+    if codec != "gzip":
+        with pytest.raises(ValueError, match="it is packed; unpack it, or use gzip"):
+            open_source(str(path))
+        return
     block = open_source(str(path)).read(["a"], "b")
     assert (block.values == 1.5).all() and block.ids == ["x"] * 5000
 
@@ -227,3 +232,29 @@ def test_a_quoted_cell_that_does_not_end_is_named_by_its_first_line(tmp_path, le
     path.write_text('a,b\n1,2\n3,"' + "x" * length, encoding="utf-8")
     with pytest.raises(ValueError, match="a quoted cell begins in line 3 and does not end"):
         list(Rows.from_file(path))
+
+
+@pytest.mark.parametrize("line", [b"3,\xff\n", b"3\xff\n", b"3,\xff,4\n"])
+@pytest.mark.parametrize("n_before", [1, 400_000])
+def test_bytes_that_are_no_text_are_named_and_nothing_is_printed(
+    tmp_path, monkeypatch, capfd, line, n_before
+):
+    """pyarrow prints what its handler of short rows raises, and goes on."""
+    path, dropped = tmp_path / "t.csv", []
+    path.write_bytes(b"a,b\n" + b"1,2\n" * n_before + line + b"1,2\n")
+    monkeypatch.setattr(sys, "unraisablehook", dropped.append)
+    with pytest.raises(ValueError, match=rf"line {n_before + 2} is not utf-8 \(byte 0xff\); name"):
+        list(Rows.from_file(path).tables())
+    assert not dropped and capfd.readouterr() == ("", "")
+
+
+def test_very_many_columns_are_refused_soon(tmp_path):
+    path = tmp_path / "wide.csv"
+    for n, cell in ((readers.MOST_COLUMNS + 1, "111"), (238_066, "1")):
+        path.write_text("\n".join([",".join([cell] * n)] * 2))
+        start = time.process_time()
+        expected = f"columns must be at most 65536 of CSV. Got {n}; choose some of them, name the"
+        with pytest.raises(ValueError, match=expected):
+            next(Rows.from_file(path).tables())
+        assert time.process_time() - start < 5
+    assert open_source(str(path)).read(["x2"]).values.tolist() == [[1.0], [1.0]]

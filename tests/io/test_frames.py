@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -34,13 +35,20 @@ def test_a_table_of_pyarrow_is_described_and_reported_as_one_of_pandas(tmp_path)
     assert texts[0] == texts[1]
 
 
+def test_structs_of_polars_are_refused_by_the_name_of_their_column():
+    frame = pl.DataFrame({"a": X[:, 0], "s": [{"u": i, "v": 0.5} for i in range(60)]})
+    for model in (GPOD(2), TableModel(GPOD(2))):
+        with pytest.raises((TypeError, ValueError), match=r"olumn.* 's'.*; .*drop"):
+            model.fit(frame)
+
+
 def test_a_long_name_is_clipped_in_an_error():
     with pytest.raises(TypeError, match=r"Column 'xxx.*\.\.\.") as error:
         TableModel(GPOD(2)).fit(FRAME.assign(**{"x" * 100_000: [[1, 2]] * 60}))
     assert len(str(error.value)) < 3000
 
 
-@pytest.mark.parametrize("name", ["n_landmarks", "n_nearest", "n_init", "random_state"])
+@pytest.mark.parametrize("name", ["n_landmarks", "n_nearest", "n_init", "n_jobs", "random_state"])
 def test_a_file_whose_parameter_counts_too_many_is_refused(tmp_path, name):
     GPOD(2, affinity=Landmarks(10)).fit(X).save(tmp_path / "m")
     header, arrays = read(tmp_path / "m")

@@ -332,7 +332,7 @@ def array(dotted, new):
 
 G, A = "state.model", "state.model.state.affinity"  # the GPOD, and its affinity
 HOSTILE = {
-    "class of the system": (value("class", "os.system"), "class must be one of GPOD, Gaussian,"),
+    "class of the system": (value("class", "os.system"), "class must be one of GPOD, Reclustered,"),
     "takes_part": (
         array(f"{G}.state.pairs.takes_part", np.full(24, 2, np.uint8)),
         "must be 0 or 1",

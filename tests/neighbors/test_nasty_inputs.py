@@ -18,9 +18,8 @@ from benchmarks import RESULTS
 from conftest import in_threads
 from eigencut._utils.memory import FitSizes
 from eigencut.affinities.neighbors import neighbors_bytes
-from eigencut.neighbors.index import LocalProducts, brute_index
 from eigencut.neighbors.metrics import METRICS, Space
-from eigencut.neighbors.search import build_index
+from eigencut.neighbors.search import LocalProducts, brute_index, build_index
 
 N_ROWS = 1200
 # Also where rows are so much larger than others that they are equally far from all of these.
@@ -116,10 +115,10 @@ def test_an_outlier_does_not_hide_the_other_rows(name):
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(0, 60), st.booleans())
 def test_points_of_all_scales_have_the_right_neighbours(seed, d, decades, are_clumps):
     rng = np.random.default_rng(seed)
-    size = 10.0 ** rng.uniform(-decades, decades, size=(300, 1))
-    rows = size * rng.normal(size=(300, d))
+    size = 10.0 ** rng.uniform(-decades, decades, size=(150, 1))
+    rows = size * rng.normal(size=(150, d))
     if are_clumps:  # around places of such sizes
-        rows = rows[rng.integers(0, 8, 300)] + 10.0**-decades * rng.normal(size=(300, d))
+        rows = rows[rng.integers(0, 8, 150)] + 10.0**-decades * rng.normal(size=(150, d))
     space = Space(rows, METRICS["euclidean"])
     index = brute_index(space.points(rows), space)
     distances, _ = index.query_itself(N_NEIGHBORS)

@@ -8,9 +8,8 @@ from scipy.spatial.distance import cdist
 from conftest import in_threads
 from eigencut import kernels
 from eigencut.neighbors import search
-from eigencut.neighbors.index import brute_index
 from eigencut.neighbors.metrics import METRICS, Space, distinct_rows
-from eigencut.neighbors.search import CellIndex, Policy, TreeIndex, build_index
+from eigencut.neighbors.search import CellIndex, Policy, TreeIndex, brute_index, build_index
 
 EXACT = {"kdtree": TreeIndex, "brute": brute_index}
 OF_NUMBERS = ["euclidean", "cosine", "manhattan", "chebyshev"]  # for others see test_metrics

@@ -103,7 +103,7 @@ def test_a_selection_has_a_line_for_each_graph():
 def test_a_selection_of_one_number_says_how_to_compare_more():
     X = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=3)[0]
     found = select(X, 3)
-    assert len(found.choices) == 1
+    assert {choice.n_clusters for choice in found.choices} == {3}  # on two graphs
     texts = [text.get_text() for text in found.plot().texts]
     assert texts == ["the only number with a score; select(X, range(2, 11)) compares more"]
     assert not select(X, range(2, 5)).plot().texts
@@ -115,7 +115,8 @@ def test_picture_of_a_learning_curve():
     display = plotting.LearningCurveDisplay.from_curve(curve)
     check_display(display)
     assert display.ax_.get_xscale() == display.ax_.get_yscale() == "log"
-    assert display.line[0] == pytest.approx(curve._excess_at(30))
+    line = display.ax_.lines[1].get_ydata()
+    assert line[0] == pytest.approx(curve._excess_at(30))
 
 
 def test_a_learning_curve_without_excess_is_drawn_all_the_same():
@@ -153,7 +154,7 @@ def test_figures_without_a_layout_have_their_legend_inside():
 def test_models_of_tables_are_drawn_in_the_units_of_their_columns():
     pandas = pytest.importorskip("pandas")
     X = make_moons(200, noise=0.07, random_state=0)[0] * [1000.0, 0.01] + [5000.0, 3.0]
-    frame = pandas.DataFrame(X, columns=["price in $ and $", "rate\nof ten"])
+    frame = pandas.DataFrame(X.copy(), columns=["price in $ and $", "rate\nof ten"])
     frame.loc[3, "price in $ and $"] = np.nan
     model = TableModel(GPOD(2), missing="drop").fit(frame)
     display = plotting.ClusterDisplay.from_estimator(model, frame, X_new=frame[:9])
@@ -287,7 +288,7 @@ def test_more_rows_than_can_be_seen_are_sampled_and_that_is_said():
     assert len(display.rows.points) == displays.MOST_SHOWN
     assert display.rows.sizes.sum() == len(X)  # those that are not shown are counted
     title = display.ax_.get_legend().get_title().get_text()
-    assert title == "50 000 of 60 000 rows shown"
+    assert title == "50 000 of 60 000 rows"
     support = plotting.SupportDisplay.from_estimator(model, X)
     texts = [text.get_text() for text in support.ax_.get_legend().get_texts()]
     assert texts[0].startswith("50 000 of 60 000 training rows")

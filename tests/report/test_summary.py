@@ -190,7 +190,7 @@ def test_data_is_a_text():
 def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
     monkeypatch.setattr("eigencut.report.summary.POLICY", replace(POLICY, looked_at=100))
     found = summarize(MODEL, X, n_refits=0)
-    assert (found.n_rows, found.n_looked_at) == (400, 100)
+    assert found.n_rows == 400
     assert [cluster.size for cluster in found.clusters] == [c.size for c in ALONE.clusters]
     assert "Sizes are of all 400 rows; everything else is of 100 of them" in found.notes[0]
     labels = MODEL.predict(X)
@@ -200,7 +200,7 @@ def test_very_many_rows_are_looked_at_in_part_and_counted_in_full(monkeypatch):
             assert np.allclose(list(row.values.values()), X[row.row])
     frame = pd.DataFrame(X, columns=["a", "b"])
     again = summarize(TableModel(MODEL, scale="none").fit(frame), frame, n_refits=0)
-    assert again.n_looked_at == 100
+    assert "everything else is of 100 of them" in again.notes[0]
 
 
 def test_stability_is_measured_and_can_be_left_out():
@@ -274,7 +274,7 @@ def test_rows_with_missing_values_are_in_no_cluster():
     frame.loc[:4, "km"] = np.nan
     model = TableModel(GPOD(3, affinity=Gaussian(0.4)), missing="drop").fit(frame)
     found = summarize(model, frame, n_refits=0)
-    assert (found.n_rows, found.n_looked_at, found.n_unlabelled) == (400, 395, 5)
+    assert (found.n_rows, found.n_unlabelled) == (400, 5)
     with pytest.raises(ValueError, match="X_new must have a row without missing values"):
         summarize(model, frame, X_new=frame[:5], n_refits=0)
 

@@ -13,7 +13,7 @@ from eigencut.exceptions import GraphWarning
 @pytest.fixture
 def blobs():
     """That "auto" takes for one cluster."""
-    X, _ = make_blobs(300, centers=3, random_state=0)
+    X, _ = make_blobs(300, centers=1, random_state=0)
     with pytest.warns(GraphWarning, match="look like one cluster"):
         assert GPOD("auto").fit(X).n_clusters_ == 1
     return X

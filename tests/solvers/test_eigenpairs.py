@@ -36,7 +36,7 @@ def test_values_equal_the_textbook_problem(cut, sigma):
     assert pairs.solver == "lapack"
 
 
-@pytest.mark.parametrize("sigma", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("sigma", [0.1, 1.0])
 @pytest.mark.parametrize("K", [2, 7])
 def test_lanczos_equals_lapack(cut, sigma, K):
     graph = Gaussian(sigma).fit_graph(make_moons(1200, noise=0.1, random_state=0)[0])

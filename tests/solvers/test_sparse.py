@@ -137,7 +137,7 @@ def test_random_graphs_against_lapack(graph, cut, n_more):
 
 @pytest.mark.parametrize("weights", ["binary", "local"])
 def test_many_points_in_the_plane_against_shift_and_invert(cut, weights):
-    graph = neighbours_graph(make_moons(40_000, noise=0.07, random_state=0)[0], weights=weights)
+    graph = neighbours_graph(make_moons(20_000, noise=0.07, random_state=0)[0], weights=weights)
     K = int(connected_components(graph).max()) + 6
     pairs = solve(graph, cut, K)
     T = diags_array(1 / np.sqrt(CUTS[cut].mass(graph.degrees)))

@@ -80,7 +80,6 @@ def test_cost_is_its_formula_in_loops(cut):
     by_error = math.sqrt(form(P)) * (math.sqrt(form(Z)) + math.sqrt(form(U)))
     assert found.by_error == pytest.approx(by_error, rel=1e-3)
     assert found.by_norm == pytest.approx({"ncut": 4, "ratiocut": 2}[cut] * epsilon, rel=1e-3)
-    assert found.by_paper == pytest.approx(4 * epsilon, rel=1e-3)
 
 
 @settings(max_examples=150)
@@ -104,7 +103,6 @@ def test_no_cost_is_above_its_bounds(seed, cut):
         slack = 1e-9 * (1 + found.discrete)
         assert found.cost <= found.by_error + slack
         assert found.cost <= found.by_norm + slack
-        assert found.epsilon == pytest.approx(found.per_cluster.sum())
 
 
 @pytest.mark.parametrize("extension", ["consistent", "paper"])
@@ -117,7 +115,6 @@ def test_bounds_hold_on_training_and_on_new_rows(cut, extension):
             found = assess(model, rows).cost
             assert found.cost <= min(found.by_error, found.by_norm)
             assert found.discrete == pytest.approx(cut_value(model, rows).value)
-            assert found.n_rows == (140 if rows is None else 100)
 
 
 @pytest.mark.parametrize("affinity", ["precomputed", Landmarks(60)])

@@ -20,7 +20,6 @@ from eigencut import (
     load,
     recluster,
 )
-from eigencut.affinities import landmarks as landmarks_module
 from eigencut.affinities.landmarks import grown
 from eigencut.extension.labelling import ClusterNumbers
 from eigencut.inspection import label_sets, stability
@@ -45,10 +44,8 @@ def fitted_on_everything(first, everything, monkeypatch, **options):
     def once(self, sample):
         if "them" not in placed:
             placed["them"] = place(self, sample)
-        them = placed["them"]
-        return landmarks_module._Placed(
-            them.landmarks, them.masses, them.support, sample.n_rows, as_number(sample.total)
-        )
+        landmarks, masses, support, _, _ = placed["them"]
+        return landmarks, masses, support, sample.n_rows, as_number(sample.total)
 
     with monkeypatch.context() as patched:
         patched.setattr(Landmarks, "_placed", once)

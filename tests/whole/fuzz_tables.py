@@ -37,6 +37,8 @@ def begin():
 def make(rng, path):
     raw = bytearray(rng.choice(seeds()))
     for _ in range(rng.choice([1, 1, 2, 5, 20])):
+        if len(raw) > 1 << 16:  # sixty times as long with each copy of lines: gigabytes at last
+            break
         what, place = rng.random(), rng.randrange(len(raw) + 1)
         if what < 0.3:
             raw[place:place] = rng.choice(BYTES)

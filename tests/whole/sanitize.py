@@ -172,8 +172,8 @@ def crafted_file(rng, path):
     return fuzz_loader.outcome(path)
 
 
-def drive(library, bits, seconds, seed):
-    """Cases at random until the time is up; the number of them, as JSON."""
+def drive(library, bits, seed, *, seconds, cases):
+    """Try random cases, at least for the time and the number given; print their counts as JSON."""
     from random_problems import run_problem
 
     build, plain = kernels_of(library, bits), NumpyKernels()
@@ -181,7 +181,7 @@ def drive(library, bits, seconds, seed):
     directly = [kernel for kernel in DIRECTLY if bits > 128 or kernel not in WIDE_ONLY]
     counts, end, case = Counter(), time.process_time() + seconds, 0
     with tempfile.TemporaryDirectory() as folder:
-        while time.process_time() < end:
+        while case < cases or time.process_time() < end:
             case += 1
             rng = np.random.default_rng([seed, case])
             what = rng.random()
@@ -206,14 +206,18 @@ def drive(library, bits, seconds, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=120, help="of processor time of each form")
+    parser.add_argument(
+        "--seconds", type=float, default=120, help="of processor time of each form, at least"
+    )
+    parser.add_argument("--cases", type=int, default=0, help="of each form, at least")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--drive", nargs=2, metavar=("LIBRARY", "BITS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.drive:
         warnings.simplefilter("ignore")
         library, bits = arguments.drive
-        drive(Path(library), int(bits), arguments.seconds, arguments.seed)
+        least = {"seconds": arguments.seconds, "cases": arguments.cases}
+        drive(Path(library), int(bits), arguments.seed, **least)
         return
     if shutil.which("gcc") is None:
         sys.exit("gcc must be installed: the sanitizers are its. Got none; install gcc.")

@@ -87,7 +87,7 @@ FITS = {
         GPOD(2, affinity="gaussian"),
         sparse.csr_array(X),
         "X must be dense for GPOD with affinity='gaussian'. Got a sparse X; use "
-        "affinity='neighbors' or 'landmarks', which take sparse rows, or X.toarray()",
+        "affinity='neighbors' or 'landmarks', or X.toarray()",
     ),
     "complex": (GPOD(2), X.astype(complex), "Complex data not supported"),
     "words": (

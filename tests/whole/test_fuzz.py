@@ -1,5 +1,6 @@
 """The short form of ``make fuzz``: what is in the corpus, and some new cases."""
 
+import random
 from importlib import import_module
 
 import pytest
@@ -34,3 +35,11 @@ def test_a_case_that_fails_is_kept(target, monkeypatch):
     monkeypatch.setattr(target, "outcome", broken)
     _, kept = look(target, 0, cases=2)
     assert [why for _, why in kept] == ["KeyError: 'x'"] * 2
+
+
+def test_tables_do_not_grow_without_limit(tmp_path):
+    """One of 23 GB ended the search for cases."""
+    tables, rng, path = import_module("fuzz_tables"), random.Random(0), tmp_path / "t.csv"
+    for _ in range(1500):
+        tables.make(rng, path)
+        assert path.stat().st_size < 8 << 20

@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,17 +50,13 @@ def in_words(n_bytes: float, rounded: Callable[[float], int] = round) -> str:
 
 def available_bytes() -> float:
     """Memory that could be taken now; infinite where the system does not tell."""
-    return min(_machine_bytes(), _group_bytes())
-
-
-def _machine_bytes() -> float:
-    found = re.search(r"MemAvailable:\s+(\d+)", _text(MACHINE))
-    if found:
-        return 1024.0 * int(found[1])
-    try:
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return math.inf
+    of_machine = math.inf
+    if found := re.search(r"MemAvailable:\s+(\d+)", _text(MACHINE)):
+        of_machine = 1024.0 * int(found[1])
+    else:
+        with suppress(AttributeError, OSError, ValueError):
+            of_machine = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(of_machine, _group_bytes())
 
 
 def _group_bytes() -> float:
@@ -69,18 +66,13 @@ def _group_bytes() -> float:
         _, controllers, path = line.split(":", 2)
         inner = GROUPS / path.lstrip("/")
         for folder in (inner, *inner.parents) if not controllers else ():
-            if folder.is_relative_to(GROUPS):
-                least = min(least, _left(folder))
+            limit, use = (_text(folder / f"memory.{name}").strip() for name in ("max", "current"))
+            if folder.is_relative_to(GROUPS) and limit.isdecimal() and use.isdecimal():
+                stat = _text(folder / "memory.stat")
+                gives_way = re.search(r"^inactive_file (\d+)$", stat, re.MULTILINE)
+                left = int(limit) - int(use) + (int(gives_way[1]) if gives_way else 0)
+                least = min(least, max(0.0, left))
     return least
-
-
-def _left(folder: Path) -> float:
-    """What one control group leaves; infinite where it has no limit."""
-    limit, use = (_text(folder / f"memory.{name}").strip() for name in ("max", "current"))
-    if not (limit.isdecimal() and use.isdecimal()):
-        return math.inf
-    gives_way = re.search(r"^inactive_file (\d+)$", _text(folder / "memory.stat"), re.MULTILINE)
-    return max(0.0, int(limit) - int(use) + (int(gives_way[1]) if gives_way else 0))
 
 
 def _text(path: Path) -> str:
@@ -90,9 +82,8 @@ def _text(path: Path) -> str:
         return ""
 
 
-# What fits take: bounds from above on what a fit adds to the rows themselves at its peak, mostly up
-# to twice what was measured (``benchmarks/fit_memory.py``). Each affinity has its own formula. Not
-# in them is LAPACK on more than 1200 vertices, which takes over where an iteration fails.
+# Bounds on what a fit adds to the rows at its peak, up to twice what was measured, without LAPACK
+# on more than 1200 vertices (``benchmarks/fit_memory.py``). Each affinity has its own formula.
 
 
 @dataclass(frozen=True)
@@ -126,7 +117,7 @@ class FitSizes:
 
     @property
     def n_vertices(self) -> int | None:
-        """Of a graph on rows."""
+        """Return how many vertices a graph on the rows has."""
         return self.n_rows if self.n_distinct is None else self.n_distinct
 
 

@@ -1,10 +1,4 @@
-"""What surrounds a computation: progress for those who wait, threads, and warnings.
-
-Each is a context, not a parameter. Loops that can take long say how far they are, by ``advance`` or
-``approach``, and know nothing of who listens; mostly nobody does. A ``ProgressDisplay`` listens
-while it is open, to what its own thread runs. ``with threads(n_jobs):`` holds for everything that
-runs inside of it; whoever waits for threads reports their progress (``for_each``).
-"""
+"""What surrounds a computation, as contexts: progress for those who wait, threads, and warnings."""
 
 from __future__ import annotations
 
@@ -71,10 +65,9 @@ def one_at_a_time(item: object) -> Iterator[None]:
 
 @contextmanager
 def all_or_nothing(item: Item) -> Iterator[Item]:
-    """A copy to work on; what it has become, the object becomes too, if nothing was raised.
+    """A copy to work on, which the object becomes if nothing was raised; one thread at a time.
 
-    Attributes are to be set, not changed in place. One thread at a time works on an object; others
-    wait, and begin with what it has become.
+    Attributes are to be set, not changed in place.
     """
     with one_at_a_time(item):
         fresh = copy(item)
@@ -90,7 +83,8 @@ class ProgressDisplay(ABC):
 
     def begin(self, stage: str) -> None:
         """Another stage is running now."""
-        self._stage, self._start = stage, time.perf_counter()
+        self._stage = stage
+        self._start = self._last = time.perf_counter()
 
     @abstractmethod
     def show(self, share: float | None, text: str) -> None:
@@ -119,10 +113,6 @@ class Lines(ProgressDisplay):
     seconds = 2.0  # from one line to the next
     again = "\n"  # what ends a line that another one follows
 
-    def begin(self, stage: str) -> None:
-        super().begin(stage)
-        self._last = self._start
-
     def __enter__(self) -> Self:
         _say(f"eigencut: {self._stage} ...")
         return super().__enter__()
@@ -150,17 +140,14 @@ class TerminalLine(Lines):
 
     def begin(self, stage: str) -> None:
         super().begin(stage)
-        self._last = -math.inf  # its first words are shown at once
         if listening.get() is self:
             _say(f"{self.again}eigencut: {stage} ...")
 
     def __exit__(self, error: type[BaseException] | None, *details: object) -> None:
-        if not self._leaves_time:
-            self.close()
-            _say(self.again)
-            return
-        _say(f"{self.again}eigencut: {self._stage} ...")
-        super().__exit__(error, *details)
+        self.close()
+        _say(f"{self.again}eigencut: {self._stage} ..." if self._leaves_time else self.again)
+        if self._leaves_time:
+            super().__exit__(error, *details)
 
 
 def terminal_display(stage: str, leaves_time: bool = False) -> ProgressDisplay | None:
@@ -259,17 +246,12 @@ def n_threads() -> int:
 
 
 def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 class _BlasThreads:
-    """Limits the threads of BLAS and LAPACK, which the whole process has in common, for a while.
-
-    The smallest limit asked for holds, and the last asker gives back what the first one found. Each
-    step may be cut short by an interrupt and done again.
-    """
+    """Limits BLAS and LAPACK to the fewest threads asked for, until the last asker leaves."""
 
     def __init__(self) -> None:
         self._lock = RLock()  # an asker that was dropped leaves wherever its thread is
@@ -343,10 +325,9 @@ def blocks_of_cost(costs: Any, most: int) -> list[slice]:
 def for_each(
     work: Callable[[Item], None], items: Iterable[Item], things: str | None = None
 ) -> None:
-    """Call ``work`` on every item, in threads. The items must be independent of each other.
+    """Call ``work`` on every item, which are independent of each other, in threads.
 
-    A result therefore never depends on how many threads there are. ``things`` is what the items are
-    called when users are told how many are done; nothing is told without.
+    ``things`` is what users are told that the items are; nothing is told without.
     """
     items, pool = list(items), None
     number = min(n_threads(), len(items))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array
-from eigencut.exceptions import invalid
+from eigencut.exceptions import invalid, shortened
 
 
 def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
@@ -51,8 +51,7 @@ def needed(module: str, extra: str) -> Any:
 def shown(value: object, longest: int = 60) -> str:
     """A number or a word, shortened; of anything else its class, for it can be of any size."""
     if value is None or isinstance(value, (str, int, float, type)):
-        text = repr(value)
-        return text if len(text) <= longest else f"{text[: longest - 3]}..."
+        return shortened(repr(value), longest)
     return type(value).__name__
 
 
@@ -97,8 +96,7 @@ def check_n_jobs(n_jobs: Any, most: int = 1024) -> None:
 def check_quantile(name: str, value: object, usual: float) -> None:
     """A number from 0, up to but not including 1."""
     if not (is_real(value) and 0 <= float(value) < 1):  # type: ignore[arg-type]
-        remedy = f"use the default of {usual}"
-        raise invalid(name, "be at least 0 and below 1", repr(value), remedy)
+        raise invalid(name, "be at least 0 and below 1", repr(value), f"use the default of {usual}")
 
 
 def check_fraction(name: str, value: Any, usual: float) -> float:
@@ -124,7 +122,7 @@ def check_n_clusters(n_clusters: int, available: int, what: str) -> None:
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """One of a few words."""
+    """Raise an error unless the value is one of a few words."""
     if not (isinstance(value, str) and value in choices):
         listed = " or ".join(repr(choice) for choice in choices)
         raise invalid(name, f"be {listed}", repr(value), f"use {name}={choices[0]!r}")
@@ -134,9 +132,7 @@ def as_numpy(values: Any) -> Any:
     """Arrays of the array API standard, and tensors, as numpy's; anything else as it is."""
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__"):
         return values
-    if hasattr(values, "__array__"):
-        return np.asarray(values)
-    return np.from_dlpack(values)
+    return np.asarray(values) if hasattr(values, "__array__") else np.from_dlpack(values)
 
 
 def real_array(name: str, values: Any) -> Array:

@@ -1,14 +1,7 @@
 """The contract of an affinity.
 
-An affinity is fitted on rows X and then answers for any other rows. It has two faces:
-
-``fit_graph(X)``
-    The graph on the training rows, for the eigensolver. Heavy, and thrown away after the fit.
-``apply(X_new, V)``
-    ``W(X_new, X) @ V`` and the degrees ``d(X_new)``, for the extension to new rows. An m x n
-    array never exists in memory.
-
-Three things are decided here once, so that both faces agree to rounding:
+An affinity is fitted on rows X (``fit_graph``) and then answers for any other rows (``apply``).
+Three things are decided here once, so that both agree to rounding:
 
 * The factor 1/n belongs to the weights: ``W_ij = W(x_i, x_j) / n``. Where rows have weights of
   their own (``sample_weight``), n is the sum of these.
@@ -51,9 +44,8 @@ from eigencut.neighbors.metrics import (
 class Product:
     """``W(X_new, X) @ V`` in a form that cannot underflow.
 
-    The true numbers are ``exp(log_scale) * values`` and ``exp(log_scale) * degrees``: rows far from
-    all training rows, whose every weight underflows, carry their size in ``log_scale``.
-    ``support`` is how well the data support each row, where the degrees do not say it.
+    The true numbers are ``exp(log_scale) * values`` and ``exp(log_scale) * degrees``. ``support``
+    is how well the data support each row, where the degrees do not say it.
     """
 
     values: Array
@@ -63,7 +55,7 @@ class Product:
 
     @property
     def log_degrees(self) -> Array:
-        """log d(x)."""
+        """Return log d(x)."""
         # numpy takes the log of a column by another routine, whose last bit may differ, where it
         # believes that the result overlaps it in memory.
         return self.log_scale + np.log(np.ascontiguousarray(self.degrees))
@@ -80,7 +72,7 @@ class Product:
 
 
 class Affinity(BaseEstimator, ABC):
-    """Base class of affinities; see the module's docstring for the contract.
+    """Base class of affinities, for affinities of your own.
 
     A fitted affinity has ``multiplicity_`` (rows per vertex, or what they count together),
     ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex),
@@ -110,6 +102,11 @@ class Affinity(BaseEstimator, ABC):
     self_weights_: Array
     largest_weight_: float
 
+    @property
+    def _metric(self) -> Metric:
+        """What ``metric`` names; the Euclidean one without."""
+        return METRICS[getattr(self, "metric", "euclidean")]
+
     def __repr__(self, *_: Any) -> str:
         """The parameters that are not defaults; scikit-learn's takes milliseconds."""
         defaults = signature(type(self)).parameters
@@ -134,8 +131,7 @@ class Affinity(BaseEstimator, ABC):
 
     def shares_at_vertices(self, graph: Graph, labels: Indices, n_clusters: int) -> Any:
         """Return the same of the training vertices."""
-        indicators = np.eye(n_clusters)[labels] * graph.multiplicity[:, np.newaxis]
-        values = graph.matmat(indicators)
+        values = graph.matmat(np.eye(n_clusters)[labels] * graph.multiplicity[:, np.newaxis])
         return csr_array(values / values.sum(axis=1, keepdims=True))
 
     def averages_at_vertices(self, graph: Graph, V: Array) -> Array:
@@ -176,8 +172,7 @@ class Affinity(BaseEstimator, ABC):
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What answers for new rows need, as plain values and arrays: what a file keeps of it.
 
-        An affinity that can be saved adds its own to this, takes it back in ``_restore``, and
-        stands in the table of ``eigencut.loading``. Parameters are kept apart from it.
+        An affinity that can be saved adds its own to this, and takes it back in ``_restore``.
         """
         return {
             "multiplicity": self.multiplicity_,
@@ -230,7 +225,6 @@ class RowAffinity(Affinity):
     keeps = "rows"
 
     rows_: Any
-    _metric: Metric = METRICS["euclidean"]
 
     def _keep(self, distinct: DistinctRows) -> None:
         """Keep the distinct rows, and what each of them counts."""
@@ -290,11 +284,10 @@ def complete_graph_bytes(sizes: FitSizes) -> float | None:
 
 
 class VectorAffinity(RowAffinity):
-    """An affinity computed from rows of features.
+    """An affinity computed from rows of features, in bounded memory.
 
-    A subclass says what is decided from the data (``_fit_rows``), what is computed once per row
-    (``_prepare``; the result supports ``len`` and indexing) and the weights between two sets of
-    prepared rows (``_weights``). This class does the rest in bounded memory.
+    A subclass decides what depends on the data (``_fit_rows``) and computes what is needed once per
+    row (``_prepare``) and the weights between two sets of prepared rows (``_weights``).
     """
 
     block_elements: ClassVar[int] = 1 << 19  # weights of new rows held at a time, per thread
@@ -377,8 +370,7 @@ class VectorAffinity(RowAffinity):
 #
 #     W'(x, y) = W(x, y) (rho(x) rho(y))^beta
 #
-# As n grows, a cut of a graph of neighbours weighs the density p along its border only like
-# ``p^(1 - 1/d)``. The contrast raises the power (Hoffmann, Hosseini, Oberai, Stuart, 2022).
+# It raises the power by which cuts weigh density (Hoffmann, Hosseini, Oberai, Stuart, 2022).
 
 LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
 MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are

@@ -19,23 +19,12 @@ from eigencut.exceptions import invalid
 from eigencut.graphs.complete import SymmetricTiles
 from eigencut.io.state_reader import StateReader
 from eigencut.kernels.numpy_kernels import Width
-from eigencut.neighbors.index import Index
 from eigencut.neighbors.metrics import METRICS, Metric, Space, warn_about_radians
-from eigencut.neighbors.search import exact_index
+from eigencut.neighbors.search import Index, exact_index
 
 Bandwidth = float | str | Callable[[Array], Array]
 
 RULES = ("auto", "median", "neighbors", "local")
-
-
-def check_bandwidth(sigma: Any) -> Bandwidth:
-    """Return sigma as a float, a function or the name of a rule, or say what is wrong with it."""
-    if (isinstance(sigma, str) and sigma in RULES) or callable(sigma):
-        return sigma
-    if is_real(sigma) and 0 < sigma <= sys.float_info.max:
-        return float(sigma)
-    expected = f"be a positive number or one of {', '.join(map(repr, RULES))}"
-    raise invalid("sigma", expected, repr(sigma), "use sigma='auto' if unsure")
 
 
 def median_distance(points: Array, metric: Metric) -> float:
@@ -73,13 +62,13 @@ class NeighborDistances:
         _, nearest = self._index.query(queries, self._k)
         kth = np.zeros(len(queries))
         for column in nearest.T:
-            np.maximum(kth, _lengths(queries, self._points[column], self._metric), out=kth)
+            near = self._points[column]
+            if self._metric.is_flat:
+                lengths = np.linalg.norm(queries - near, axis=1)
+            else:
+                lengths = self._metric.between(queries, near)
+            np.maximum(kth, lengths, out=kth)
         return kth
-
-
-def _lengths(A: Array, B: Array, metric: Metric) -> Array:
-    """Distances from each point of A to the one of B in the same place, or to the only one."""
-    return np.linalg.norm(A - B, axis=1) if metric.is_flat else metric.between(A, B)
 
 
 @dataclass(frozen=True)
@@ -145,11 +134,7 @@ def direct_exponents(A: Points, B: Points) -> Array:
 
 
 def exponents_of(A: Points, B: Points) -> Array:
-    """``-|a - b|^2 g(a) g(b)``, by one matrix product wherever that is accurate.
-
-    ``|a|^2 - 2ab + |b|^2`` cancels when the points are far out compared to sigma, which is decided
-    for each row of A by itself: a row's weights do not depend on its company.
-    """
+    """``-|a - b|^2 g(a) g(b)``, by one matrix product where that is accurate for a row of A."""
     if not A.metric.is_flat:
         return direct_exponents(A, B)
     with np.errstate(over="ignore"):
@@ -215,9 +200,8 @@ class Gaussian(VectorAffinity):
     _complete: ClassVar[float] = 1e-6  # weights that all lie within this of 1 carry no structure
 
     sigma_: float
-    # sigma(x) of the local rule, by the distance to the k-th nearest point. It is at least a tenth
-    # of the median one, lest a few rows that nearly coincide see nothing but each other; and at
-    # most the largest one, so that rows far from all of them do not see everything.
+    # sigma(x) of the local rule: at least a tenth of the median one, lest rows that nearly coincide
+    # see only each other; and at most the largest one, lest rows far from all see everything.
     _local: Width | None
     _near: Any  # the distances to the k-th nearest point, where they are needed for new rows
 
@@ -234,25 +218,34 @@ class Gaussian(VectorAffinity):
         self.scale = scale
         self.metric = metric
 
-    @property
-    def _metric(self) -> Metric:  # type: ignore[override]
-        return METRICS[self.metric]
-
     def _check_parameters(self) -> Bandwidth:
         if not is_integer(self.n_neighbors) or self.n_neighbors < 2:
             expected = "be an integer of at least 2 (a row is its own first neighbour)"
             raise invalid("n_neighbors", expected, repr(self.n_neighbors), "use the default of 10")
-        if self.scale is not None and not (is_real(self.scale) and 0 < self.scale < math.inf):
-            raise invalid(
-                "scale", "be a positive number", repr(self.scale), "leave it out if unsure"
-            )
+        scale: Any = self.scale
+        sigma: Any = self.sigma
+        if scale is not None and not (is_real(scale) and 0 < scale < math.inf):
+            raise invalid("scale", "be a positive number", repr(scale), "leave it out if unsure")
         check_choice("metric", self.metric, tuple(METRICS))
-        return check_bandwidth(self.sigma)
+        if (isinstance(sigma, str) and sigma in RULES) or callable(sigma):
+            return sigma
+        if is_real(sigma) and 0 < sigma <= sys.float_info.max:
+            return float(sigma)
+        expected = f"be a positive number or one of {', '.join(map(repr, RULES))}"
+        raise invalid("sigma", expected, repr(sigma), "use sigma='auto' if unsure")
 
     def _fit_rows(self, rows: Array) -> None:
         sigma = self._check_parameters()
         warn_about_radians(self.metric, rows)
-        coordinates = self._fitted_units(rows)
+        # Centring keeps matrix products accurate, and a power of two is exact; sets and codes have
+        # no units.
+        points = self._metric.points(rows)
+        self._center, self._exponent = np.zeros(points.shape[1]), 0
+        if self._metric.has_means:
+            lowest, highest = points.min(axis=0), points.max(axis=0)
+            self._center = lowest / 2 + highest / 2
+            self._exponent = int(np.frexp(np.abs(points - self._center).max())[1])
+        coordinates = self._in_units(points)
         metric, self._local = self._metric.of_points, None
         factor = 1.0 if self.scale is None else self.scale
         near = NeighborDistances(coordinates, self.n_neighbors, metric)
@@ -272,34 +265,21 @@ class Gaussian(VectorAffinity):
             width = float(np.ldexp(sigma, -self._exponent))
         self._width = float(np.clip(width, *SQUARABLE))
         self.sigma_ = float(np.ldexp(self._width, self._exponent))
-        self._refuse_complete_graph(metric.diameter(coordinates))
-        self._near = near if self._local else None
-
-    def _fitted_units(self, rows: Array) -> Array:
-        """Choose the units, and return the points of the rows in them; sets and codes have none."""
-        # Centring keeps matrix products accurate, and a power of two is exact.
-        points = self._metric.points(rows)
-        self._center, self._exponent = np.zeros(points.shape[1]), 0
-        if self._metric.has_means:
-            lowest, highest = points.min(axis=0), points.max(axis=0)
-            self._center = lowest / 2 + highest / 2
-            self._exponent = int(np.frexp(np.abs(points - self._center).max())[1])
-        return self._in_units(points)
-
-    @property
-    def _asked(self) -> float:
-        """The sigma in the user's words, where it was given as a number."""
-        return float(self.sigma) if isinstance(self.sigma, Real) else self.sigma_
-
-    def _refuse_complete_graph(self, diagonal: float) -> None:
-        """An error if all weights are 1: no cut of such a graph is better than another."""
+        diagonal = metric.diameter(coordinates)
         if len(self.rows_) > 1 and diagonal**2 / (2 * self._width**2) < self._complete:
+            # No cut of a graph whose weights are all 1 is better than another.
             largest = float(np.ldexp(diagonal, self._exponent))
             raise ValueError(
-                f"sigma must be small enough to tell rows apart. Got {self._asked:.3g}, with which "
-                f"every weight is within {self._complete:g} of 1 (no two rows are farther apart "
-                f"than {largest:.3g}); lower it, or use sigma='auto'."
+                f"sigma must be small enough to tell rows apart. Got {self._given_sigma:.3g}, "
+                f"with which every weight is within {self._complete:g} of 1 (no two rows are "
+                f"farther apart than {largest:.3g}); lower it, or use sigma='auto'."
             )
+        self._near = near if self._local else None
+
+    @property
+    def _given_sigma(self) -> float:
+        """The sigma in the user's words, where it was given as a number."""
+        return float(self.sigma) if isinstance(self.sigma, Real) else self.sigma_
 
     def _to_units(self, X: Array) -> Array:
         return self._in_units(self._metric.points(X))
@@ -378,7 +358,7 @@ class Gaussian(VectorAffinity):
         return np.asarray(np.ldexp(self._width_of(X), self._exponent))
 
     def _width_of(self, X: Array) -> Array:
-        """sigma(x) in units."""
+        """Return sigma(x), in units."""
         if callable(self.sigma):
             given = np.ldexp(self.sigma(X), -self._exponent)
             return np.asarray(np.clip(given, *SQUARABLE))
@@ -389,4 +369,4 @@ class Gaussian(VectorAffinity):
     def connection_hint(self) -> str:
         if self._local is not None or callable(self.sigma):
             return "Raise n_neighbors or scale, or use a number for sigma."
-        return f"Raise sigma (now {self._asked:.3g}), or use sigma='auto'."
+        return f"Raise sigma (now {self._given_sigma:.3g}), or use sigma='auto'."

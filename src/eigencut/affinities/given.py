@@ -90,13 +90,12 @@ class Kernel(VectorAffinity):
 
 
 class Precomputed(Affinity):
-    """Affinities computed elsewhere.
+    """A matrix of affinities that you have computed.
 
     ``fit`` takes the symmetric, non-negative n x n matrix of affinities among the training rows;
     everything for new rows takes the m x n matrix of affinities from the new to the training rows.
-    The matrix is used as it is, its diagonal (self-weights) included. Either may be a scipy.sparse
-    array, whose missing entries are affinities of zero. Training rows of weight 0 stay in the
-    matrix, for new rows too, and are not looked at.
+    Either may be a scipy.sparse array, whose missing entries are affinities of zero. Training rows
+    of weight 0 stay in the matrix and are not looked at.
     """
 
     _saved_as: ClassVar[str] = "Precomputed"

@@ -4,20 +4,14 @@ Every row x belongs to its r nearest of p landmarks y_j, with weights z_j(x) tha
 
     W(x, x') = n m(x) m(x') z(x)^T V^-1 z(x'),    V = diag(sum_i m(x_i) z(x_i)).
 
-m(x) is 1, or with density contrast beta the average ``z(x)^T rho^(2 beta)`` of what landmarks have:
-where the density is rho, V is in proportion to ``rho^(2 beta)`` too, so that the weights without
-contrast are multiplied by ``(rho(x) rho(x'))^beta``. The degree of a row is m(x).
+m(x), the degree of x, is 1, or with density contrast beta the average ``z(x)^T rho^(2 beta)``. The
+eigenvectors of NCut are ``U = Z c``; those of the graph on landmarks, in which landmark j stands
+for ``Lambda_j = sum_i z_j(x_i)`` rows and ``W(y_j, y_l) = n E_jl / (Lambda_j Lambda_l)``, ``E = Z^T
+M Z``, give the table c (p x K). Of the rows only the sums E and Lambda are needed, formed block by
+block. With contrast, RatioCut is solved on the landmarks.
 
-The eigenvectors of NCut are ``U = Z c``, and those of the graph on the landmarks themselves, in
-which landmark j stands for ``Lambda_j = sum_i z_j(x_i)`` rows and ``W(y_j, y_l) = n E_jl /
-(Lambda_j Lambda_l)``, ``E = Z^T M Z``, give the table c (p x K); see ``eigencut.extension``. Of the
-rows only the sums E and Lambda are needed, formed block by block. With contrast, RatioCut is solved
-on the landmarks, and ``U = Z c`` is as close to the rows' own eigenvectors as landmarks are to each
-other.
-
-After more rows (``grown``) the sums go on. Where clearly more of these are without support than is
-usual, centres of them become landmarks too. Landmarks that decay to next to nothing are left out,
-and so are all of a cluster that has gone; centres of the new rows take their places.
+After more rows (``grown``) the sums go on. Where more of these are without support than is usual,
+centres of them become landmarks too, and landmarks that decay to next to nothing are left out.
 """
 
 from __future__ import annotations
@@ -60,13 +54,7 @@ from eigencut.graphs.complete import (
 from eigencut.io.rows import BLOCK_ROWS, as_rows, refuse_all_zero, rows_of_block
 from eigencut.io.sample import RowSample, as_number
 from eigencut.io.state_reader import StateReader, csr_state
-from eigencut.neighbors.metrics import (
-    METRICS,
-    Metric,
-    distinct_rows,
-    in_form_of,
-    warn_about_radians,
-)
+from eigencut.neighbors.metrics import METRICS, distinct_rows, in_form_of, warn_about_radians
 from eigencut.neighbors.search import POLICY as SEARCH_POLICY
 from eigencut.neighbors.search import NearestLandmarks, kmeans_centres
 
@@ -79,28 +67,28 @@ class Landmarks(Affinity):
     Parameters
     ----------
     n_landmarks : int, default=1000
-        p, centres of k-means on a sample of ``40 n_landmarks`` rows; with "hamming" and "jaccard"
-        rows of it as they are. There are fewer where there are fewer different rows.
+        The number p of landmarks: centres of k-means on a sample of ``40 n_landmarks`` rows; with
+        "hamming" and "jaccard", rows of this sample. There are at most as many as different rows.
     n_nearest : int, default=5
-        r, the landmarks each row belongs to.
+        The number r of landmarks that each row is compared with.
     sigma : float or "auto", default="auto"
-        Bandwidth of the memberships, ``z_j(x)`` proportional to ``exp(-|x - y_j|^2 / (2
-        sigma^2))``. "auto" is 0.45 times ``sqrt(b^2 - a^2)``, a and b being the distances to the
-        nearest and the farthest of the landmarks of x.
+        Bandwidth of the weights of a row x to its landmarks, ``exp(-|x - y_j|^2 / (2 sigma^2))``.
+        "auto" is 0.45 times ``sqrt(b^2 - a^2)``, a and b being the distances to the nearest and the
+        farthest of the landmarks of x.
     density_contrast : float, default=1.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
-        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
+        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/parameters.md``.
     metric : str, default="euclidean"
-        As of ``GPOD``. Sigma is in its units.
+        As for ``GPOD``. Sigma is in its units.
     random_state : int or None, default=None
-        Of the sample. None means 0.
+        The seed of the sample. None means 0.
 
     Attributes
     ----------
     landmarks_ : array or sparse array of shape (p, n_features)
-        Sparse where rows are.
+        The landmarks; a sparse array if the rows are.
     multiplicity_ : array of shape (p,)
-        Lambda, the rows that each landmark stands for.
+        How many rows each landmark stands for.
     masses_ : array of shape (p,), or None
         ``rho^(2 beta)`` of each landmark, in units of the largest; None without contrast.
     spacing_ : array of shape (p,)
@@ -187,13 +175,13 @@ class Landmarks(Affinity):
         self.local_scale, self.from_nearest = 0.45, True
         rows, size = as_rows(X, sample_weight), self.sampled_per_landmark * self.n_landmarks
         draw = partial(RowSample.draw, size=size, seed=int(self.random_state or 0))
-        placed = rows.reduce(draw, RowSample.merged, partial(self._placed))
-        self._place(placed.landmarks, placed.n_rows)
-        self.masses_, self.n_rows_ = placed.masses, placed.total
+        placed = rows.reduce(draw, RowSample.merged, self._placed)
+        landmarks, self.masses_, support, n_rows, self.n_rows_ = placed
+        self._place(landmarks, n_rows)
         kept: list[Memberships] | None = [] if rows.in_memory else None
-        one = RowUnits.suited_to(placed.total, placed.n_rows)
+        one = RowUnits.suited_to(self.n_rows_, n_rows)
         sums = rows.reduce(partial(self._sums, one_row=one, kept=kept), MembershipSums.added)
-        return self._graph(sums, kept, placed.support)
+        return self._graph(sums, kept, support)
 
     def memory_bytes(self, sizes: FitSizes) -> float:
         self._check_parameters()
@@ -212,8 +200,8 @@ class Landmarks(Affinity):
         of_rows = (n or 0) * (10 * r + 16 + (16 * K if embeds else 0))
         return MEMORY.imports + sums + of_sample + of_search + of_block + of_rows
 
-    def _placed(self, sample: RowSample) -> _Placed:
-        """The landmarks, in lexicographic order, their masses, and the sampled rows' support."""
+    def _placed(self, sample: RowSample) -> tuple[Any, Array | None, RowSupport, int, float]:
+        """The landmarks in lexicographic order, their masses, the sampled rows' support; n, sum."""
         refuse_all_zero(len(sample.counts))
         p = min(self.n_landmarks, len(sample.counts))
         warn_about_radians(self.metric, sample.rows)
@@ -225,8 +213,7 @@ class Landmarks(Affinity):
         members, masses = Memberships(nearest, self._weights(squared)), None
         if self.density_contrast:
             masses = self._masses_by(members, sample.counts)
-        total = as_number(sample.total)
-        return _Placed(self.landmarks_, masses, support, sample.n_rows, total)
+        return self.landmarks_, masses, support, sample.n_rows, as_number(sample.total)
 
     def _masses_by(self, members: Memberships, counts: Array, before: Any = 0.0) -> Array:
         """The masses of landmarks, by rows that belong to them and those that did ``before``."""
@@ -327,12 +314,8 @@ class Landmarks(Affinity):
                 raise ValueError("sums must agree with multiplicity.")
 
     @property
-    def _metric(self) -> Metric:
-        return METRICS[self.metric]
-
-    @property
     def _n_placed(self) -> int:
-        """p, as it is."""
+        """Return p, the number of landmarks, as it is."""
         return int(self.landmarks_.shape[0])
 
     def _place(self, landmarks: Any, n_rows: int) -> None:
@@ -345,7 +328,7 @@ class Landmarks(Affinity):
         self._spacing = np.maximum(squared.max(axis=1), TINY)  # in units of the search
 
     def _memberships(self, X: Any) -> Memberships:
-        """Rows of Z."""
+        """Return rows of Z, the memberships in landmarks."""
         nearest, squared = self._nearest(X)
         return Memberships(nearest, self._weights(squared))
 
@@ -450,8 +433,7 @@ class Landmarks(Affinity):
 
         def fill(place: int) -> None:
             nearest, squared = self._search_block(X[blocks[place]])
-            votes = self._weights(squared)
-            found[place] = shares_of_votes(votes, labels[nearest], n_clusters)
+            found[place] = shares_of_votes(self._weights(squared), labels[nearest], n_clusters)
             support[blocks[place]] = self._support(nearest, squared)
 
         for_each(fill, range(len(blocks)))
@@ -480,17 +462,6 @@ class Landmarks(Affinity):
 
     def connection_hint(self) -> str:
         return "Use a larger n_nearest, or fewer landmarks."
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """What the first pass over the rows is for."""
-
-    landmarks: Any
-    masses: Array | None
-    support: RowSupport
-    n_rows: int
-    total: float
 
 
 def first_landmarks(nearest: Indices, squared: Array) -> Indices:
@@ -523,9 +494,7 @@ class Grown:
 
     affinity: Landmarks
     graph: LandmarkGraph  # Its rows are the new ones only
-    # (n_landmarks_before,): where each of the landmarks that there were is now; -1 if it has
-    # decayed.
-    places: Indices
+    places: Indices  # (n_landmarks_before,): where each landmark is now; -1 if it has decayed
     n_new_landmarks: int
 
 
@@ -542,9 +511,12 @@ def grown(
     if kept is None:
         expected = "have kept the sums over its rows to be updated"
         raise invalid("model", expected, "a file of format 1, which has no sums", "fit it again")
-    fresh, rows = copy(affinity), as_rows(X, sample_weight)
-    usual = usual.decayed(decay)
-    kept, places = _without_decayed(fresh, kept.decayed(decay), decay)
+    fresh, rows, usual = copy(affinity), as_rows(X, sample_weight), usual.decayed(decay)
+    kept = kept.decayed(decay)
+    places, n_rows = np.arange(kept.n_landmarks), kept.rows_at_landmarks
+    is_left = n_rows >= POLICY.least_share * n_rows.mean()
+    if decay < 1.0 and not is_left.all() and is_left.sum() > fresh.n_nearest:
+        kept, places = _only(fresh, kept, is_left)  # without those that hardly any row is left of
     look = partial(
         _Seen.in_block,
         affinity=fresh,
@@ -628,17 +600,6 @@ class _Seen:
         return _Seen(self.sums.added(other.sums), self.members + other.members, outside, *counts)
 
 
-def _without_decayed(
-    affinity: Landmarks, kept: MembershipSums, decay: float
-) -> tuple[MembershipSums, Indices]:
-    """The sums without landmarks that hardly any row is left of, and where the others are now."""
-    rows = kept.rows_at_landmarks
-    is_left = rows >= POLICY.least_share * rows.mean()
-    if decay == 1.0 or is_left.all() or is_left.sum() <= affinity.n_nearest:
-        return kept, np.arange(len(rows))
-    return _only(affinity, kept, is_left)
-
-
 def _of_living_clusters(
     clusters: Indices, places: Indices, kept: MembershipSums, seen: _Seen, n_nearest: int
 ) -> Any:
@@ -669,7 +630,7 @@ def _only(
 def _landmarks_missing(
     affinity: Landmarks, seen: _Seen, kept: MembershipSums, usual: OutlierThreshold, decay: float
 ) -> int:
-    """How many landmarks the rows without support are worth; none if they are as usual."""
+    """Return how many landmarks an update adds for rows without support; 0 if they are as usual."""
     from scipy.stats import binom
 
     expected = usual.share * seen.n_rows

@@ -5,17 +5,15 @@ With r(x) the distance from x to its k-th nearest training row (a training row i
     w(x, y) = 1/2 (1[|x - y| <= r(x)] + 1[|x - y| <= r(y)]) h(x, y)      in the symmetric graph,
     w(x, y) = 1[|x - y| <= r(x)] 1[|x - y| <= r(y)] h(x, y)              in the mutual one,
 
-functions of any two rows. The graph holds the pairs of which one is among the k nearest of the
-other. For a new row those that it is near to are found by search, and those that would have it
-among their own k nearest, its reverse neighbours, are looked for where its nearest training row
-has them (``neighbor_sums`` of the kernels).
+functions of any two rows. For a new row those that it is near to are found by search, and those
+that would have it among their own k nearest, its reverse neighbours, are looked for where its
+nearest training row has them (``neighbor_sums`` of the kernels).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,11 +36,9 @@ from eigencut.graphs.base import (
 )
 from eigencut.io.state_reader import StateReader, csr_state
 from eigencut.kernels.numpy_kernels import EdgeWeight, NeighborGraph, Width
-from eigencut.neighbors.index import neighbors_together
 from eigencut.neighbors.metrics import (
     METRICS,
     Found,
-    Metric,
     distinct_rows,
     in_form_of,
     principal_axes,
@@ -54,31 +50,8 @@ from eigencut.neighbors.search import (
     SearchedRows,
     allowed_indexes,
     exact_index,
+    neighbors_together,
 )
-
-
-def check_neighbor_parameters(affinity: Any, X: Any) -> None:
-    """Refuse parameters of ``Neighbors`` that are none, or none for rows like X."""
-    k, scale, metric, index = attrgetter("n_neighbors", "scale", "metric", "index")(affinity)
-    if k != "auto" and (not is_integer(k) or k < 2):
-        expected = "be 'auto' or an integer of at least 2 (a row is its own first neighbour)"
-        raise invalid("n_neighbors", expected, repr(k), "use 'auto' if unsure")
-    if not (is_real(scale) and 0 < scale < np.inf):
-        raise invalid("scale", "be a positive number", repr(scale), "use 1")
-    check_contrast(affinity.density_contrast)
-    check_choice("graph", affinity.graph, ("symmetric", "mutual"))
-    check_choice("weights", affinity.weights, tuple(WIDTH_RULES))
-    check_choice("metric", metric, tuple(METRICS))
-    check_choice("index", index, INDEXES)
-    if index not in ("auto", *allowed_indexes(metric, is_sparse=False)):
-        possible = [name for name in METRICS if index in allowed_indexes(name, False)]
-        expected = f"be {' or '.join(map(repr, possible))} with index={index!r}"
-        raise invalid("metric", expected, repr(metric), "use index='brute'")
-    if sparse.issparse(X) and not (METRICS[metric].takes_sparse and index in ("auto", "brute")):
-        got = f"a sparse X with metric={metric!r} and index={index!r}"
-        remedy = "use metric='euclidean' or 'cosine' and index='brute', or X.toarray()"
-        raise invalid("X", "be dense with this metric and index", got, remedy)
-
 
 # How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.
 WIDTH_RULES: dict[str, Callable[[Array, float], Width | None]] = {
@@ -95,17 +68,17 @@ class Neighbors(RowAffinity):
     Parameters
     ----------
     n_neighbors : int or "auto", default="auto"
-        k. A row counts as its own first neighbour, and identical rows count once. "auto" grows
-        with the logarithm of the number of rows; see ``benchmarks/studies/neighbors.md``.
+        The number k of neighbours. A row counts as its own first neighbour, and identical rows
+        count once. "auto" grows with the logarithm of the number of rows.
     graph : {"symmetric", "mutual"}, default="symmetric"
-        Two rows are connected if one is among the k nearest of the other, with half the weight if
-        only one is; or if both are. The mutual graph does not bridge gaps between clusters, but
-        leaves many rows of overlapping clusters alone.
+        "symmetric" connects two rows if one is among the k nearest of the other, with half the
+        weight if the other is not; "mutual" only if both are. The mutual graph does not bridge gaps
+        between clusters, but leaves many rows of overlapping clusters without edges.
     weights : {"local", "binary", "gaussian"}, default="local"
-        h(x, y): with sigma(x) = ``scale`` r(x), with one sigma, ``scale`` times the mean of r, or
-        1 for every edge.
+        "binary" gives every edge the weight 1. The others give Gaussian weights, with a sigma of
+        ``scale`` times the distance to the k-th neighbour of each row, or times its mean.
     metric : str, default="euclidean"
-        The distance, as of ``GPOD``.
+        The distance, as for ``GPOD``.
     index : {"auto", "kdtree", "brute", "approximate"}, default="auto"
         How neighbours are found. "kdtree" and "brute" are exact; "approximate" finds nearly all of
         them, and is faster for many rows of many features.
@@ -113,23 +86,23 @@ class Neighbors(RowAffinity):
         Factor on sigma.
     density_contrast : float, default=0.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
-        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/defaults.md``.
+        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/parameters.md``.
 
     Attributes
     ----------
     n_neighbors_ : int
-        k.
+        The number k in use.
     index_ : str
         The index in use.
     rows_ : array or sparse array of shape (n_vertices, n_features)
         The distinct training rows.
     radii_ : array of shape (n_vertices,)
-        r of each of them, in the units of the index.
+        The distance from each of them to its k-th neighbour, in the units of the index.
 
     Notes
     -----
-    At new rows the symmetric graph is approximate: training rows that would have a new row among
-    their nearest, while it has not them, are looked for around its nearest row only.
+    For new rows the symmetric graph is approximate: training rows that have a new row among their
+    nearest, but are not among the nearest of that row, are only looked for around its nearest row.
 
     Examples
     --------
@@ -184,7 +157,7 @@ class Neighbors(RowAffinity):
         -------
         SearchedRows
         """
-        check_neighbor_parameters(self, X)
+        self._check_parameters(X)
         warn_about_radians(self.metric, X)
         distinct = distinct_rows(X, sample_weight, self._metric)
         axes = principal_axes(distinct.rows, self._metric) if along_axes else None
@@ -195,16 +168,7 @@ class Neighbors(RowAffinity):
         return self.graph_of(self.search(X, sample_weight))
 
     def graph_of(self, searched: SearchedRows) -> Graph:
-        """The graph on rows of which ``search`` has found the neighbours already.
-
-        Parameters
-        ----------
-        searched : SearchedRows
-
-        Returns
-        -------
-        Graph
-        """
+        """The graph on rows whose neighbours were found; see ``Neighbors.search``."""
         distinct, n = searched.distinct, len(searched.distinct.multiplicity)
         distances, numbers = self._keep_searched(searched, self._neighbors_among(n))
         self._reverse = edges_to(numbers, n).T.tocsr()
@@ -241,12 +205,28 @@ class Neighbors(RowAffinity):
         usual = max(10, round(np.log2(n)))
         return min(n, usual if self.n_neighbors == "auto" else int(self.n_neighbors))
 
-    @property
-    def _metric(self) -> Metric:  # type: ignore[override]
-        return METRICS[self.metric]
-
-    def _check_parameters(self) -> None:
-        check_neighbor_parameters(self, None)
+    def _check_parameters(self, X: Any = None) -> None:
+        """Refuse parameters that are none, or none for rows like X."""
+        k: Any = self.n_neighbors
+        scale, metric, index = self.scale, self.metric, self.index
+        if k != "auto" and (not is_integer(k) or k < 2):
+            expected = "be 'auto' or an integer of at least 2 (a row is its own first neighbour)"
+            raise invalid("n_neighbors", expected, repr(k), "use 'auto' if unsure")
+        if not (is_real(scale) and 0 < scale < np.inf):
+            raise invalid("scale", "be a positive number", repr(scale), "use 1")
+        check_contrast(self.density_contrast)
+        check_choice("graph", self.graph, ("symmetric", "mutual"))
+        check_choice("weights", self.weights, tuple(WIDTH_RULES))
+        check_choice("metric", metric, tuple(METRICS))
+        check_choice("index", index, INDEXES)
+        if index not in ("auto", *allowed_indexes(metric, is_sparse=False)):
+            possible = [name for name in METRICS if index in allowed_indexes(name, False)]
+            expected = f"be {' or '.join(map(repr, possible))} with index={index!r}"
+            raise invalid("metric", expected, repr(metric), "use index='brute'")
+        if sparse.issparse(X) and not (METRICS[metric].takes_sparse and index in ("auto", "brute")):
+            got = f"a sparse X with metric={metric!r} and index={index!r}"
+            remedy = "use metric='euclidean' or 'cosine' and index='brute', or X.toarray()"
+            raise invalid("X", "be dense with this metric and index", got, remedy)
 
     def memory_bytes(self, sizes: FitSizes) -> float | None:
         self._check_parameters()
@@ -280,10 +260,6 @@ class Neighbors(RowAffinity):
     def _weight(self) -> EdgeWeight:
         return EdgeWeight(self.graph == "mutual", self._width)
 
-    def _blocks(self, n_edges: Indices) -> list[slice]:
-        """Slices of rows whose edges fit in memory, however many a single row may have."""
-        return blocks_of_cost(n_edges * self._points.shape[1], self.block_elements)
-
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         own = {"n_neighbors": self.n_neighbors_, "index": self.index_, "radii": self.radii_}
         if self._reverse.nnz:
@@ -299,7 +275,7 @@ class Neighbors(RowAffinity):
     def _restore(self, state: StateReader) -> None:
         super()._restore(state)
         n = len(self.multiplicity_)
-        check_neighbor_parameters(self, self.rows_)
+        self._check_parameters(self.rows_)
         self.n_neighbors_ = state.integer("n_neighbors", 1, n)
         index = state.word("index", allowed_indexes(self.metric, sparse.issparse(self.rows_)))
         axes = None
@@ -356,7 +332,7 @@ class Neighbors(RowAffinity):
             )
 
         n_edges = self.n_neighbors_ + np.diff(self._reverse.indptr)[numbers[:, 0]]
-        for_each(fill, self._blocks(n_edges))
+        for_each(fill, blocks_of_cost(n_edges * vertices.shape[1], self.block_elements))
         if self._contrast is not None:
             log_scale += np.log(self._contrast.at(numbers))
         return product, log_scale
@@ -405,15 +381,15 @@ class RankedNeighbors(Neighbors):
 
     A row gives the weight ``(r - 1)^-1/2`` to its r-th nearest row, for r = 2 to k (it is its own
     first). The weight of two rows is the mean of what they give each other, scaled so that all rows
-    have the same degree (Sinkhorn). So weights do not depend on how far apart rows are. It is the
-    graph that discrete cuts are found on (``GPOD(solver="discrete")``).
+    have the same sum of weights [1]_. So weights do not depend on how far apart rows are. It is the
+    graph of ``GPOD(solver="discrete")``.
 
     A new row gives ``r^-1/2`` to its r-th nearest training row, scaled as that one.
 
     Parameters
     ----------
     n_neighbors : int or "auto", default="auto"
-        k, counting the row itself. "auto" is 60, or fewer where rows have few dimensions.
+        The number k of neighbours, with the row itself. "auto" is 60, or fewer in few dimensions.
     metric : str, default="euclidean"
         As of ``Neighbors``.
     index : str, default="auto"
@@ -422,7 +398,7 @@ class RankedNeighbors(Neighbors):
     Attributes
     ----------
     n_neighbors_ : int
-        k.
+        The number k in use.
     rows_ : array or sparse array of shape (n_vertices, n_features)
         The distinct training rows.
 
@@ -444,11 +420,7 @@ class RankedNeighbors(Neighbors):
     graph, weights, scale, density_contrast = "symmetric", "binary", 1.0, 0.0
 
     def __init__(
-        self,
-        n_neighbors: int | str = "auto",
-        *,
-        metric: str = "euclidean",
-        index: str = "auto",
+        self, n_neighbors: int | str = "auto", *, metric: str = "euclidean", index: str = "auto"
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -471,19 +443,7 @@ class RankedNeighbors(Neighbors):
         return RankedGraph(weights, distinct.multiplicity, distinct.vertex_of_row, numbers, support)
 
     def local_neighbors(self, searched: SearchedRows, k: int) -> int:
-        """Return how many of k neighbours are near: the fewer dimensions, the fewer.
-
-        Parameters
-        ----------
-        searched : SearchedRows
-            The rows, with their neighbours.
-        k : int
-            Counts the row itself.
-
-        Returns
-        -------
-        int
-        """
+        """Return how many of k are near, fewer in few dimensions; see ``Neighbors.search``."""
         few = min(self.few_neighbors, k)
         if k < 2 * few:
             return k
@@ -491,17 +451,7 @@ class RankedNeighbors(Neighbors):
         return int(max(few, round(k * min(1.0, d / self.many_dimensions))))
 
     def with_few_neighbors(self, graph: Any) -> Any:
-        """Return the same graph of fewer neighbours, or None where they are few already.
-
-        Parameters
-        ----------
-        graph : Graph
-            What ``graph_of`` returned.
-
-        Returns
-        -------
-        Graph or None
-        """
+        """Return a graph of fewer neighbours, or None where they are few; see ``Affinity.fit``."""
         if self.n_neighbors_ <= 1.5 * self.few_neighbors:
             return None
         numbers = graph.numbers[:, : self.few_neighbors + 1]

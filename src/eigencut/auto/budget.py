@@ -30,13 +30,6 @@ class Budget:
 
     ``limit`` is ``memory_limit`` as it was given, ``metric`` that of the affinities that "auto"
     takes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> budget = Budget.from_rows(np.arange(40_000).reshape(-1, 2), n_clusters=2, limit="100MB")
-    >>> budget.allows(NAMES["gaussian"]())
-    False
     """
 
     rows: Any

@@ -144,9 +144,10 @@ def number_of_rows(X: Any, task: Task, sample_weight: Array | None = None) -> in
             compared.report(candidates, X.shape[0])
         return max(task.least, compared.best.n_clusters)
     metric = (task.metric or "euclidean") if task.is_auto else None
+    of_gaps = metric or getattr(given, "metric", None)
     n_apart = 1
-    if metric is not None:
-        n_apart = number_with_gaps(*some_rows(X, POLICY.some_rows, sample_weight), metric)
+    if of_gaps is not None:
+        n_apart = number_with_gaps(*some_rows(X, POLICY.some_rows, sample_weight), of_gaps)
     rows, weight = some_rows(X, POLICY.choice_rows, sample_weight)
     return choose_number(
         rows,
@@ -184,15 +185,14 @@ def choose_number(
     The metric is that of the default affinity. ``n_apart`` clusters are known to be apart.
     """
     compared = find_number(rows, affinities, candidates, sample_weight=sample_weight, metric=metric)
-    best = compared.best
-    if not candidates.allow(n_apart) and n_apart > best.n_clusters >= least:
-        return best.n_clusters  # there are more, whatever the scores: the cut warns of them
-    n_apart = n_apart if candidates.allow(n_apart) else 1
-    n_rows, is_column = rows.shape[0], rows.shape[1] == 1  # in which chance makes narrow gaps
+    best, n_rows = compared.best, rows.shape[0]
+    may_decide = candidates.allow(n_apart) or n_apart > best.n_clusters
+    n_apart = n_apart if n_apart >= max(2, least) and may_decide else 1
     is_enough = n_apart >= best.n_clusters + compared.is_edge or not compared.is_clear(n_rows)
-    are_apart = n_apart >= max(2, least) and (is_enough or is_column)
-    if are_apart and (n_apart != best.n_clusters or is_column):
-        return n_apart
+    is_column = rows.shape[1] == 1  # in which chance makes narrow gaps
+    are_apart = n_apart > 1 and (is_enough or is_column)
+    if are_apart and (n_apart != best.n_clusters or is_column):  # else their parts are looked at
+        return n_apart if candidates.allow(n_apart) else max(least, best.n_clusters)
     if best.n_clusters < least:
         return least
     # What rows are compared with has no directions, codes, sets or places of their kind.
@@ -206,10 +206,7 @@ def choose_number(
         if finer is not compared or not are_apart:
             finer.report(candidates, n_rows)
         return finer.best.n_clusters
-    if metric is None and hasattr(best.affinity, "metric"):  # no graph shows more than its pieces
-        n_gaps = number_with_gaps(rows, sample_weight, best.affinity.metric)
-        n_apart = n_gaps if candidates.allow(n_gaps) else 1
-    if n_apart >= max(2, least):  # gaps show these; a further split shows nothing
+    if n_apart > 1 and candidates.allow(n_apart):
         return n_apart
     if candidates.may_be_one and least > 1:  # it is known that they are several
         return least if candidates.numbers is None else candidates.numbers[0]
@@ -306,16 +303,14 @@ def _cut_of_all_rows(
     best, K, metric = chosen.cut, chosen.n_clusters, judges.metric
     if best.has_wide_gaps and best.relaxed is None:  # some clusters may be too small for landmarks
         return chosen
-    found = None
-    if not best.affinity.streams:
-        landmarks: Affinity = Landmarks(landmarks_for(K), metric=metric)
-        found = task.cut_of(landmarks, landmarks.fit_graph(X, sample_weight), K)
-        labels = (judges.labels_at_rows(one, task.cut) for one in (best, found))
-        if adjusted_rand_score(*labels) < POLICY.faithful:
-            found = None
-    if found is None and best.relaxed is None:
-        return chosen
-    if found is None:
+    affinity: Affinity = clone(best.affinity)
+    if not affinity.streams:
+        affinity = Landmarks(landmarks_for(K), metric=metric)
+    found = task.cut_of(affinity, affinity.fit_graph(X, sample_weight), K)
+    labels = (judges.labels_at_rows(one, task.cut) for one in (best, found))
+    if not best.affinity.streams and adjusted_rand_score(*labels) < POLICY.faithful:
+        if best.relaxed is None:
+            return chosen
         affinity = clone(best.affinity)
         found = task.cut_of(affinity, affinity.fit_graph(X, sample_weight), K)
     return replace(chosen, cut=replace(found, score=best.score), is_sample=False)

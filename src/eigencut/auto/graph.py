@@ -7,9 +7,9 @@ candidate is judged on every one of some graphs, not only on the graph it was fo
 
 with ``phi_g(k)`` the normalized cut of cluster k in g, and ``n_k`` its rows. The smallest J wins. A
 cut that is good only at the scale that suggested it is not believed, nor is a cluster of very few
-rows. The comparison ends as soon as the first cut is clear at all scales, or k-means finds the same
-clusters. Where the neighbours make more pieces than clusters, few landmarks are a candidate and a
-judge too. Clusters with wide gaps between them need no judge (``gaps``).
+rows. The comparison ends as soon as the first cut is clear at all scales, or two cuts find the same
+clusters. Where words make steps, few landmarks are a candidate and a judge too. Clusters with wide
+gaps between them need no judge (``gaps``).
 
 ``docs/defaults.md`` explains the rule, and ``python -m benchmarks.suites`` measures it.
 """
@@ -127,7 +127,7 @@ class Judges:
 
     In few dimensions these are the mutual graphs of few neighbours, which show gaps that are
     narrow. In many dimensions few neighbours are mutual: there they are symmetric graphs of more
-    neighbours.
+    neighbours. Where words make steps, few landmarks judge too.
     """
 
     def __init__(self, searched: SearchedRows, n_clusters: int, metric: str) -> None:
@@ -139,7 +139,6 @@ class Judges:
         self.rows = np.maximum(self.count / one_row, 1.0)
         self._mutual: dict[int, tuple[Neighbors, Graph]] = {}
         self._ranked: dict[int, tuple[RankedNeighbors, Graph]] = {}
-        self.wide: CutOfGraph | None = None
         # One search: a tree takes longer for more neighbours, all pairs do not.
         is_tree = searched.points.index_name == "kdtree"
         most = max(POLICY.scales) if is_tree else RankedNeighbors.most_neighbors + 1
@@ -160,12 +159,17 @@ class Judges:
         k = self._limited(POLICY.scales)[-1]
         return local_dimension(self.searched.points.nearest(k)[0], max(2, k // 2))
 
-    def scales(self) -> Iterator[int]:
-        """Yield numbers of neighbours of mutual graphs to cut: in many dimensions only one."""
-        first, *others = dict.fromkeys(min(k, max(self.n // 2, 2)) for k in POLICY.cut_scales)
-        yield first
-        if self.dimension < RankedNeighbors.many_dimensions:
-            yield from others
+    @cached_property
+    def has_steps(self) -> bool:
+        """Whether words make steps: the nearest rows have the same words, and say little."""
+        points = self.searched.points.points
+        return not sparse.issparse(points) and has_steps(points)
+
+    @property
+    def cut_scales(self) -> list[int]:
+        """Numbers of neighbours of mutual graphs that are cut: in many dimensions only one."""
+        scales = self._limited(POLICY.cut_scales)[::-1]
+        return scales if self.dimension < POLICY.many_dimensions else scales[:1]
 
     def mutual(self, k: int) -> tuple[Neighbors, Graph]:
         """Return the mutual graph of so many neighbours, made once."""
@@ -176,28 +180,33 @@ class Judges:
 
     @cached_property
     def graphs(self) -> list[Graph]:
-        """The graphs that judge."""
-        if self.dimension < POLICY.many_local_dimensions:
+        """Return the graphs that judge."""
+        if self.dimension < POLICY.wide_dimensions:
             return [self.mutual(k)[1] for k in self._limited(POLICY.scales)]
         return [
             Neighbors(k, density_contrast=1.0, metric=self.metric).graph_of(self.searched)
             for k in self._limited(POLICY.wide_scales)
         ]
 
+    @cached_property
+    def wide(self) -> tuple[Affinity, Graph] | None:
+        """Return the graph of few landmarks, which have rows of many words each, or None."""
+        if not self.has_steps or self.n < 40 * self.n_clusters:
+            return None
+        p = min(POLICY.wide_landmarks_for(self.n_clusters), self.n // 10)
+        affinity = Landmarks(p, metric=self.metric)
+        return affinity, affinity.fit_graph(self.searched.distinct.rows, self.count)
+
     def cuts(self, labels: Indices) -> Array:
         """Return the normalized cut of each cluster in each graph; that of no rows is 1."""
         shares = [_inside_shares(graph, labels, self.n_clusters) for graph in self.graphs]
         if self.wide is not None:
-            shares.append(self._inside_wide(labels))
+            member = np.eye(self.n_clusters)[labels] * self.count[:, np.newaxis]
+            products = self.wide[0].within(self.searched.distinct.rows, member)
+            volume = (member * products.sum(axis=1, keepdims=True)).sum(axis=0)
+            inside = (member * products).sum(axis=0)
+            shares.append(inside / np.where(volume > 0, volume, np.inf))
         return np.clip(1 - np.array(shares), 0.0, 1.0)
-
-    def _inside_wide(self, labels: Indices) -> Array:
-        """Return the share of each cluster's weight that stays inside, through landmarks."""
-        assert self.wide is not None
-        member = np.eye(self.n_clusters)[labels] * self.count[:, np.newaxis]
-        products = self.wide.affinity.within(self.searched.distinct.rows, member)
-        volume = (member * products.sum(axis=1, keepdims=True)).sum(axis=0)
-        return (member * products).sum(axis=0) / np.where(volume > 0, volume, np.inf)
 
     def judge(self, labels: Indices) -> tuple[float, bool]:
         """Return -J, and whether no cluster is cut much, at any scale, nor has very few rows."""
@@ -224,20 +233,6 @@ class Judges:
         is_round = after <= (1 + POLICY.round_cost) * before
         return replace(found, labels=labels) if is_round else found
 
-    def are_more_pieces(self, relaxed: RelaxedCut) -> bool:
-        """Whether a graph has more components than clusters: its cut does not tell which belong.
-
-        Where words make steps it nearly has, however few components there are.
-        """
-        points = self.searched.points.points
-        are_more = self.n_components_of_rows(relaxed.components) > self.n_clusters
-        return are_more or (not sparse.issparse(points) and has_steps(points))
-
-    @property
-    def can_look_wider(self) -> bool:
-        """Whether four landmarks in each cluster would have ten rows each."""
-        return self.n >= 40 * self.n_clusters
-
     def n_components_of_rows(self, component: Indices) -> int:
         """Count the components that have as many rows as a cluster."""
         return int((np.bincount(component, self.rows) >= POLICY.least_cluster).sum())
@@ -261,7 +256,7 @@ class Judges:
         return self._ranked[max(k, 2)]
 
     def labels_at_rows(self, found: CutOfGraph, cut: Cut) -> Indices:
-        """Return the clusters of these rows, to which a cut of landmarks is extended."""
+        """Return the clusters of these rows, to which a relaxed cut of landmarks is extended."""
         if found.relaxed is None or found.partition is None or not found.affinity.streams:
             return found.labels
         functions = extend(
@@ -269,20 +264,6 @@ class Judges:
         )
         values = normalize_rows(functions(self.searched.distinct.rows))
         return assign(values @ found.partition.rotation)
-
-    def look_wider(self, cut: Cut, starts: Mapping[str, Any]) -> CutOfGraph:
-        """Return the cut of a graph of few landmarks, and judge all cuts on that graph from now on.
-
-        Where the nearest rows of each row make more pieces than clusters, as equal words do, they
-        do not tell which pieces belong together. Landmarks have many rows each, and so do.
-        """
-        p = min(POLICY.wide_landmarks_for(self.n_clusters), self.n // 10)
-        affinity = Landmarks(max(p, 2 * self.n_clusters), metric=self.metric)
-        graph = affinity.fit_graph(self.searched.distinct.rows, self.count)
-        pieces = pieces_of(graph, affinity)
-        n_pieces = pieces.n_large(self.n_clusters)
-        self.wide = relaxed_candidate(pieces, affinity, cut, self.n_clusters, starts, n_pieces)
-        return self.wide
 
 
 def _inside_shares(graph: Graph, labels: Indices, n_clusters: int) -> Array:
@@ -345,22 +326,11 @@ def compared_cuts(
             if apart is not None and _are_same(one.labels, apart):
                 return [replace(one, score=score, has_wide_gaps=True)]
             found.append(replace(one, score=score))
-            if len(found) == 1:
-                is_open = apart is not None or judges.are_more_pieces(one.relaxed)
-                if is_open and judges.can_look_wider:
-                    judges.look_wider(cut, starts)
-            if not is_open and _is_settled(found, is_clear):
+            if apart is None and not judges.has_steps and _is_settled(found, is_clear):
                 break
-        if judges.wide is not None:
-            found.append(judges.wide)
-            labels = [judges.labels_at_rows(one, cut) for one in found]
-            found = [
-                replace(one, score=judges.judge(own)[0])
-                for one, own in zip(found, labels, strict=True)
-            ]
     best, *others = sorted(found, key=lambda one: -round(one.score, 6))
     if best.relaxed is None:  # k-means too is extended on the graph of discrete cuts
-        affinity, graph = judges.ranked()
+        affinity, graph = judges.ranked(int(np.bincount(best.labels).min()))
         return [replace(best, affinity=affinity, graph=graph), *others]
     if not best.affinity.streams and judges.judge(best.labels)[1]:
         sizes = np.bincount(best.relaxed.components, judges.rows)
@@ -369,14 +339,13 @@ def compared_cuts(
     return [best, *others]
 
 
-def _is_settled(found: list[CutOfGraph], is_clear: bool) -> bool:
-    """Whether the first cut is clear, or another way of cutting finds the same clusters."""
+def _is_settled(cuts: list[CutOfGraph], is_clear: bool) -> bool:
+    """Whether the first cut is clear, or the last one has the clusters of another."""
     from sklearn.metrics import adjusted_rand_score
 
-    if len(found) == 1:
-        return is_clear
-    first, second = found[0].labels, found[1].labels
-    return len(found) == 2 and adjusted_rand_score(first, second) >= POLICY.same
+    *others, last = cuts
+    scores = (adjusted_rand_score(one.labels, last.labels) for one in others)
+    return any(score >= POLICY.same for score in scores) if others else is_clear
 
 
 def _counted(cuts: Iterator[Any]) -> Iterator[Any]:
@@ -398,18 +367,21 @@ def _are_same(first: Indices, second: Indices) -> bool:
 
 def _candidates(judges: Judges, cut: Cut, starts: Mapping[str, Any], solver: str) -> Iterator[Any]:
     """Yield the cuts that are compared, the one that is mostly right first."""
-    K = judges.n_clusters
-    for k in judges.scales():
+    K, has_means = judges.n_clusters, METRICS[judges.metric].has_means
+    for number, k in enumerate(judges.cut_scales):
         affinity, graph = judges.mutual(k)
         pieces = pieces_of(graph, affinity)
-        n_large = pieces.n_large(K)
-        n_all = min(judges.n_components_of_rows(pieces.component), K)
-        yield relaxed_candidate(pieces, affinity, cut, K, starts, n_large)
-        if k == next(judges.scales()) and solver != "relaxed" and METRICS[judges.metric].has_means:
-            labels = kmeans_labels(judges, starts)
-            yield CutOfGraph("k-means", affinity, graph, labels)
-        if n_all > n_large:
-            yield relaxed_candidate(pieces, affinity, cut, K, starts, n_all)
+        numbers = [pieces.n_large(K)]
+        if solver == "relaxed":  # gaps are not looked for: small components may be clusters
+            n_components = judges.n_components_of_rows(pieces.component)
+            numbers.append(max(numbers[0], min(n_components, K)))
+        for n_pieces in sorted(set(numbers)):
+            yield relaxed_candidate(pieces, affinity, cut, K, starts, n_pieces)
+        if number == 0 and has_means and solver != "relaxed":
+            yield CutOfGraph("k-means", affinity, graph, kmeans_labels(judges, starts))
+    if judges.wide is not None:
+        pieces = pieces_of(judges.wide[1], judges.wide[0])
+        yield relaxed_candidate(pieces, judges.wide[0], cut, K, starts, pieces.n_large(K))
     if solver != "relaxed":
         yield discrete_candidate(*judges.ranked(), cut, K, starts)
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.special import stdtrit
 from sklearn.base import clone
 
 from eigencut._utils.arrays import TINY, Array
@@ -45,26 +44,12 @@ from eigencut.solvers.relaxed_cut import pieces_of, relaxed_cut
 class Candidates:
     """Numbers of clusters to choose from.
 
-    Attributes
-    ----------
-    numbers : tuple of int or None
-        Those of at least 2, ascending; None for as many as the spectrum shows.
-    may_be_one : bool
-        Whether one cluster is an answer, too.
-    text : str
-        The numbers as they were given, for messages.
-
-    Examples
-    --------
-    >>> Candidates.parse(range(2, 5)).numbers
-    (2, 3, 4)
-    >>> Candidates.parse("1-3,8")
-    Candidates(numbers=(2, 3, 8), may_be_one=True, text="'1-3,8'")
+    ``Candidates.parse("1-3,8")`` has the numbers 2, 3 and 8, and may be one.
     """
 
-    numbers: tuple[int, ...] | None
-    may_be_one: bool
-    text: str
+    numbers: tuple[int, ...] | None  # of at least 2, ascending; None: as many as the spectrum shows
+    may_be_one: bool  # whether one cluster is an answer, too
+    text: str  # the numbers as they were given, for messages
 
     @classmethod
     def parse(cls, n_clusters: Any) -> Candidates:
@@ -95,7 +80,7 @@ class Candidates:
         return cls(tuple(sorted({int(K) for K in numbers if K >= 2})), 1 in numbers, text)
 
     def from_on(self, least: int) -> Candidates:
-        """Those of at least so many; none where all that were given are below."""
+        """Return the candidates of at least so many; none where all that were given are below."""
         if self.numbers is None or least <= 1:
             return self
         return replace(self, numbers=tuple(K for K in self.numbers if least <= K))
@@ -105,7 +90,7 @@ class Candidates:
         return self.numbers is None or n_clusters in self.numbers
 
     def among(self, n_distinct: int) -> tuple[int, ...] | None:
-        """Those that n_distinct different rows allow (an eigenvalue beyond is needed)."""
+        """Return the candidates that n_distinct different rows allow."""
         possible = None
         if self.numbers is not None:
             possible = tuple(K for K in self.numbers if n_distinct > K)
@@ -149,7 +134,7 @@ def number_with_gaps(rows: Any, sample_weight: Array, metric: str) -> int:
 
 # Whether rows that show no clear clusters may be one: a quick form of ``significance``. The relaxed
 # cut of some of the rows is compared with that of samples of the same two nulls. The first sample
-# that has a cut as small ends the test, and so does a cut far below all of the first samples.
+# that has a cut as small ends the test.
 
 
 def _sure_score(n_rows: int) -> float:
@@ -189,15 +174,12 @@ def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int 
         own.partition(n_clusters, n_init=2)
         labels = own.predict(rows, n_clusters)
         most = _cut(rows, affinity, n_clusters) + 1e-12  # values that differ by less are equal
-        cuts: list[list[float]] = []
-        while len(cuts) < POLICY.null_samples and not is_far_below(most, cuts):
-            cuts.append([])
+        for _ in range(POLICY.null_samples):
             for draw in (
                 smoothed_cluster(null.scores, labels, rng),
                 rng.standard_normal(null.scores.shape),
             ):
-                cuts[-1].append(_cut(null.sample(draw), affinity, n_clusters))
-                if cuts[-1][-1] <= most:
+                if _cut(null.sample(draw), affinity, n_clusters) <= most:
                     return True
     return False
 
@@ -212,41 +194,15 @@ def _cut(rows: Array, affinity: Affinity, n_clusters: int) -> float:
     return float(cut.pairs.values.sum()) + n_clusters / len(rows)
 
 
-def is_far_below(cut: float, samples: list[list[float]]) -> bool:
-    """Whether a cut is below what the samples of each null make likely for a further one.
-
-    Logarithms of cut values are nearly normal; the bound is that of their prediction interval.
-    """
-    m = len(samples)
-    if m < POLICY.first_null_samples:
-        return False
-    logs = np.log(samples)
-    spread = logs.std(axis=0, ddof=1) * np.sqrt(1 + 1 / m)
-    bounds = logs.mean(axis=0) - stdtrit(m - 1, POLICY.far_probability) * spread
-    return bool((np.log(cut) < bounds).all())
-
-
 @dataclass(frozen=True)
 class ComparedNumbers:
-    """Numbers of clusters that were compared, and the best.
-
-    Attributes
-    ----------
-    choices : tuple of Choice
-    best : Choice
-    is_edge : bool
-        Whether the best is the largest that was looked for.
-    by : {"conductance", "information"}
-        What the scores are.
-    spectrum : Spectrum or None
-        That of the graph on which the best number was found.
-    """
+    """Numbers of clusters that were compared, and the best."""
 
     choices: tuple[Choice, ...]
     best: Choice
-    is_edge: bool
-    by: str = "conductance"
-    spectrum: Spectrum | None = None
+    is_edge: bool  # whether the best is the largest that was looked for
+    by: str = "conductance"  # what the scores are; or "information"
+    spectrum: Spectrum | None = None  # of the graph on which the best number was found
 
     def is_sure(self, n_rows: int) -> bool:
         """Whether there are several clusters without doubt, so that no test is needed."""
@@ -282,10 +238,12 @@ class ComparedNumbers:
         The warning names ``eigencut.select``, unless the user sees its scores anyway.
         """
         K = self.best.n_clusters
-        alike = sorted(
-            (c for c in self.choices if c.score > self.best.score - POLICY.better_number),
-            key=lambda choice: -choice.score,
-        )
+        alike = [
+            choice
+            for choice in sorted(self.choices, key=lambda choice: -choice.score)
+            if choice.score > self.best.score - POLICY.better_number
+            or (choice.n_clusters > K and choice.score >= clear_score(n_rows))
+        ]
         others = list(dict.fromkeys(str(c.n_clusters) for c in alike if c.n_clusters != K))[:3]
         if not self.is_clear(n_rows):
             warn_user(
@@ -351,7 +309,7 @@ def _sure_split(X: Array, sample_weight: Array, metric: str) -> ComparedNumbers 
 
 
 def default_affinities(rows: Any, metric: str = "euclidean") -> list[Affinity]:
-    """The graph on which K is looked for, and one to turn to where it shows nothing clear.
+    """Return the graphs on which K is looked for.
 
     Both are symmetric: outliers make many small pieces of a mutual graph. With contrast, gaps show
     that are narrow and long, and clusters of different density less well. Neighbours that have the
@@ -372,7 +330,7 @@ def find_number(
     every: bool = False,
     metric: str | None = None,
 ) -> ComparedNumbers:
-    """The best number of clusters on the first graph that shows one clearly, or on any.
+    """The best number of clusters on any of the graphs.
 
     X holds rows, or affinities among them. With ``every`` all candidates get a score, not only
     those with the largest gaps. With a metric the information decides where no graph is sure.
@@ -381,15 +339,25 @@ def find_number(
     for affinity in counted(affinities, "graphs compared"):
         with without_progress():
             compared.append(_numbers_of_rows(X, affinity, candidates, sample_weight, every))
-        if compared[-1].best.score >= POLICY.clear_number:
-            break
-    best = max(compared, key=lambda one: one.best.score)
+    best = max(compared, key=lambda one: _rank(one.best))
     if metric is not None and best.best.score < POLICY.sure:
         with without_progress():
             by_information = numbers_by_information(X, candidates, sample_weight, metric)
         if by_information is not None and by_information.best.score > 0:
             return by_information
     return replace(best, choices=tuple(choice for one in compared for choice in one.choices))
+
+
+def _rank(choice: Choice) -> tuple[float, ...]:
+    """The key that is largest for the best choice: the largest number that is believed.
+
+    Groups of clusters, as chance places clusters, often have better scores than the clusters. Where
+    none is believed the score decides, and so it does through landmarks, which serve words: parts
+    of a cluster with the same words have good scores, too.
+    """
+    if choice.score >= POLICY.believed and isinstance(choice.affinity, Neighbors):
+        return (np.inf, choice.n_clusters, choice.score)
+    return (choice.score, choice.n_clusters)
 
 
 def _numbers_of_rows(
@@ -429,7 +397,7 @@ def numbers_by_information(
     if issparse(points) or not METRICS[metric].has_means:
         return None
     k = min(2 * POLICY.most_neighbors, n)
-    if local_dimension(searched.points.nearest(k)[0], k // 2) < POLICY.merged_dimensions:
+    if local_dimension(searched.points.nearest(k)[0], k // 2) < POLICY.many_dimensions:
         return None
     null = SameCovariance(points, POLICY.tested_columns)
     draw = np.random.RandomState(0).standard_normal(null.scores.shape)
@@ -494,18 +462,17 @@ def numbers_of_graph(
         )
         values = spectrum.pairs.values
         numbers = [K for K in given or range(2, n_pairs + 1) if len(values) > K]
-        small = POLICY.small_eigenvalue_of_sheet * n_pairs / graph.n_vertices
-        are_small = values.max(initial=0.0) < min(POLICY.small_eigenvalue, small)
+        are_small = values.max(initial=0.0) < POLICY.small_eigenvalue
         if numbers and (n_pairs == limit or not are_small):
             scores = _scores(spectrum, numbers, every, least)
-            best = max(scores, key=lambda K: (scores[K], K))
-            if n_pairs == limit or best <= n_pairs // 2:
+            choices = tuple(Choice(K, affinity, score) for K, score in scores.items())
+            best = max(choices, key=_rank)
+            if n_pairs == limit or best.n_clusters <= n_pairs // 2:
                 break
-        if n_pairs == limit:  # all vectors are those of outliers
+        if n_pairs == limit:  # all pairs are those of outliers
             fewest = 0.0
         n_pairs = min(2 * n_pairs, limit)
-    choices = {K: Choice(K, affinity, score) for K, score in scores.items()}
-    return ComparedNumbers(tuple(choices.values()), choices[best], best == limit, spectrum=spectrum)
+    return ComparedNumbers(choices, best, best.n_clusters == limit, spectrum=spectrum)
 
 
 def _scores(
@@ -525,13 +492,12 @@ def _scores(
     looked_at = looked_at[np.argsort(-bounds[looked_at], kind="stable")]
     scores: dict[int, float] = {}
     for place in looked_at:
-        if scores and not every and bounds[place] <= max(least, *scores.values()):
+        enough = max(least, min(max(scores.values(), default=-np.inf), POLICY.believed))
+        if scores and not every and bounds[place] <= enough:
             break
         number = int(K[place])
         spectrum.partition_roughly(number, POLICY.discretized_rows)
-        score = conductance(spectrum, number)
         # Where clusters are so small that neighbours are half of them, chance makes clusters.
         are_few = graph.n_rows / graph.one_row < 2 * POLICY.most_neighbors * number
-        is_believed = not are_few or score >= POLICY.clear_of_few
-        scores[number] = score if is_believed else score - POLICY.taken_off_few
+        scores[number] = conductance(spectrum, number) - POLICY.taken_off_few * are_few
     return scores

@@ -13,18 +13,20 @@ class Policy:
     """
 
     # ---- The graphs of the default, by numbers of neighbours.
-    # Mutual graphs that are cut; in many dimensions only the first.
+    # Mutual graphs that are cut, the first one first; in many dimensions only this.
     cut_scales: tuple[int, ...] = (15, 10)
-    # Mutual graphs that cuts are judged on in few dimensions,
+    # Mutual graphs that cuts are judged on,
     scales: tuple[int, ...] = (10, 15, 22)
-    # and symmetric graphs that they are judged on in many.
+    # and symmetric ones of more neighbours that replace them in more dimensions.
     wide_scales: tuple[int, ...] = (22, 50)
     # Symmetric graphs that known labels may prefer.
     labelled_neighbors: tuple[int, ...] = (15, 50)
 
-    # ---- The eight thresholds that decide which cut the default takes.
-    # Many dimensions begin here.
-    many_local_dimensions: float = 2.2
+    # ---- The thresholds that decide which cut the default takes.
+    # Cuts are judged on graphs of many neighbours from this local dimension on.
+    wide_dimensions: float = 2.2
+    # From this one on the rows are cut at one scale, and information decides on K.
+    many_dimensions: float = 3.5
     # A first cut is taken without looking further if no cluster's cut is above this.
     clear: float = 0.005
     # A component of at least this many rows may be a cluster.
@@ -37,7 +39,8 @@ class Policy:
     seen_columns: float = 0.125
     # Many clusters are round if rows may go to the nearest mean and are cut more by this share.
     round_cost: float = 0.1
-    # This many landmarks show which pieces belong together where a graph has more than clusters.
+
+    # Where rows with the same words make pieces, at least this many landmarks are looked at too.
     wide_landmarks: int = 100
 
     # ---- What is affordable: rows that decide, and rows that are cut.
@@ -51,8 +54,8 @@ class Policy:
     some_rows_per_cluster: int = 50
     # Landmarks stand for all rows from this ARI with the cut of these rows on.
     faithful: float = 0.97
-    # Units are decided on at most this many rows.
-    unit_rows: int = 2000
+    # Units are decided on at most this many rows, or on some rows for each cluster.
+    unit_rows: int = 1000
     # Graphs of neighbours are cut up to this many different rows, landmarks beyond.
     most_rows_for_neighbors: int = 500_000
     # A discrete cut is found on at most this many rows, or on some rows for each cluster.
@@ -75,10 +78,8 @@ class Policy:
     choice_rows: int = 4000
     # So many eigenpairs are computed first to find K, and twice as many while K may be larger.
     first_pairs: int = 16
-    # Further clusters may follow where the last eigenvalue is below this,
+    # Further clusters may follow where the last eigenvalue is below this.
     small_eigenvalue: float = 0.02
-    # and below this many times pairs over rows, which is half of what rows in a plane have.
-    small_eigenvalue_of_sheet: float = 2.0
     # At most one cluster in this many rows is looked for,
     rows_per_cluster: int = 10
     # but this many clusters are always looked for.
@@ -87,18 +88,16 @@ class Policy:
     n_gaps: int = 8
     # The rotation for each of these K is found on this many rows.
     discretized_rows: int = 1000
-    # Clusters of fewer than 2 * most_neighbors rows are believed from this score on.
-    clear_of_few: float = 1.0
-    # This is taken off the score where they are not believed.
+    # The largest number of clusters with this score on a graph of neighbours is taken.
+    believed: float = 1.25
+    # This is taken off the score if clusters have fewer than 2 * most_neighbors rows.
     taken_off_few: float = 1.0
     # A cluster of fewer rows than this is not split further.
     split_rows: int = 120
     # An update changes K if another number scores better by this. Where information decides, a
     # cluster is split further if the score is above this.
     better_number: float = 0.25
-    # Information decides on K from this local dimension on,
-    merged_dimensions: float = 3.5
-    # and clusters must keep this many nats of a step for each unit of log K.
+    # Where information decides, clusters keep this many nats of a step for each unit of log K.
     cluster_cost: float = 0.25
     # This many clusters are merged down to 2 first to find K, twice as many if K may be larger.
     first_merged: int = 64
@@ -121,10 +120,6 @@ class Policy:
     tested_columns: int = 30
     # So many samples of each null are cut: p = 0.05 if none has as small a cut.
     null_samples: int = 19
-    # After this many samples the cut may be seen to be far below them.
-    first_null_samples: int = 4
-    # The cut is far below if a normal cut value is above it with this probability.
-    far_probability: float = 0.995
 
     # A cluster of fewer rows than this, and than the next share, is an outlier.
     least_rows: int = 10
@@ -132,15 +127,13 @@ class Policy:
     least_share: float = 0.03
     # A number K that makes such clusters has this score.
     no_cluster: float = -9.0
-    # An eigenvector is that of the fewest rows that hold this share of it.
-    share_of_vector: float = 0.9
     # POD has this many starts for each number of clusters.
     starts: int = 6
     # A rough discretization ends when the objective grows by less than this share.
     rough_growth: float = 1e-3
 
     def wide_landmarks_for(self, n_clusters: int) -> int:
-        """Return how many landmarks show which parts of so many clusters belong together."""
+        """Return how many landmarks are looked at where rows have words."""
         return max(4 * n_clusters, self.wide_landmarks)
 
 

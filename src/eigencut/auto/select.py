@@ -48,7 +48,7 @@ class Selection(Printed):
         return self.choices[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and strings."""
+        """Return plain numbers and strings."""
         rows = [
             {"n_clusters": c.n_clusters, "affinity": repr(c.affinity), "score": c.score}
             for c in self.choices
@@ -162,7 +162,7 @@ def select(
             remedy = "use 'neighbors', or X.toarray()"
             raise invalid("affinity", "be one that takes sparse rows", repr(one), remedy)
         budget.refuse(one, "select on some of the rows")
-    # The graphs of "auto" are compared until one is clear, given ones all.
+    # The graphs of "auto" make one choice, each given one makes its own.
     groups = [affinities] if is_auto else [[one] for one in affinities]
     found = []
     with threads(n_jobs), naming_refused_rows(given, names, X):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.running import blas_threads
 from eigencut.affinities.base import Affinity
 from eigencut.auto.policy import POLICY
@@ -71,8 +71,9 @@ class Spectrum:
     ) -> Spectrum:
         """Solve the relaxed cut on the components of a graph.
 
-        Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly. Those that fewer
-        than ``least`` rows hold are left out: outliers have them.
+        Of the last ``n_rough`` pairs only the eigenvalues are of use, and roughly. Pairs that fewer
+        than ``least`` rows share are left out: a far row is tied to the others so weakly that it
+        has an eigenvalue next to zero, as a cluster has, and another cluster would be halved.
         """
         graph = pieces.graph
         if n_pairs > graph.n_vertices:
@@ -84,23 +85,11 @@ class Spectrum:
         n_vertices = np.cumsum(np.bincount(pieces.component))
         n_pieces = max(n_pieces, int(np.searchsorted(n_vertices, n_pairs)) + 1)
         pairs = cut_of_pieces(pieces, affinity, cut, n_pairs, n_pieces, n_rough).pairs
-        found = cls(affinity, cut, graph, n_pieces, pairs)
-        return replace(found, pairs=pairs.only(found._are_of_many(least))) if least else found
-
-    def _are_of_many(self, least: float) -> Any:
-        """Which eigenvectors are not those of a handful of rows.
-
-        One far row is tied to the others so weakly that it has an eigenvalue next to zero, as a
-        cluster has. But no cluster is there to be cut off: another would be halved instead.
-        """
-        graph, pairs = self.graph, self.pairs
         rows = graph.multiplicity * pairs.takes_part
-        held = (rows * self.cut.mass(graph.degrees))[:, np.newaxis] * pairs.vectors**2
-        order = np.argsort(-held, axis=0, kind="stable")
-        share = np.cumsum(np.take_along_axis(held, order, axis=0), axis=0) / held.sum(axis=0)
-        n_rows = np.cumsum(rows[order], axis=0)
-        n_vertices = (share < POLICY.share_of_vector).sum(axis=0)  # and one more
-        return n_rows[n_vertices, np.arange(len(n_vertices))] >= least
+        held = (rows * cut.mass(graph.degrees))[:, np.newaxis] * pairs.vectors**2
+        squares = (held**2 / np.maximum(rows, TINY)[:, np.newaxis]).sum(axis=0)
+        shared_by = held.sum(axis=0) ** 2 / np.maximum(squares, TINY)  # m rows share alike: m
+        return cls(affinity, cut, graph, n_pieces, pairs.only(shared_by > least - graph.one_row))
 
     def pairs_of(self, n_clusters: int) -> EigenPairs:
         """The eigenpairs of K clusters."""
@@ -148,7 +137,7 @@ class Spectrum:
         return assign(rows @ self.partition(n_clusters).rotation)
 
     def functions(self, n_clusters: int) -> Eigenfunctions:
-        """The first K eigenfunctions."""
+        """Return the first K eigenfunctions."""
         pairs = self.pairs_of(n_clusters)
         return extend("consistent", self.affinity, self.cut, pairs, self.graph.degrees)
 

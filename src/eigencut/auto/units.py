@@ -1,20 +1,22 @@
 """Units of columns: rows are cut as they are, or with columns of about the same spread.
 
 Distances see the columns with the largest values. Where these are few, both forms of the rows are
-cut into K clusters, and both are compared with one cluster: normal rows of the same covariance. The
-form whose J (``auto/graph.py``) is farther below that of one cluster is taken.
+cut, and both are compared with one cluster: normal rows of the same covariance. The form whose J
+(``auto/graph.py``) is farther below that of one cluster is taken. If K is not given, one form may
+show more clusters, which are parts of those of the other: then it is taken.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from eigencut._utils.arrays import TINY, Array
+from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.running import note, row_blocks, stage, warn_user, without_progress
 from eigencut.affinities import RankedNeighbors
 from eigencut.auto.graph import CutOfGraph, Judges, compared_cuts
@@ -34,6 +36,8 @@ def scales_of_columns(
 
     A warning names the columns that distances are mostly those of, if rows stay as they are.
     """
+    from sklearn.metrics import homogeneity_score
+
     is_open = task.is_auto and task.metric is None and task.n_clusters != 1
     if not is_open or issparse(X) or X.dtype != np.float64 or X.shape[1] == 1:
         return None
@@ -43,7 +47,10 @@ def scales_of_columns(
     n_seen, d = 1 / max(float(np.square(share).sum()), TINY), len(share)
     if n_seen >= 1 + POLICY.seen_columns * d:
         return None
-    rows, count = some_rows(X, POLICY.unit_rows, sample_weight)
+    n_some = POLICY.unit_rows
+    if isinstance(task.n_clusters, Integral):
+        n_some = max(n_some, POLICY.some_rows_per_cluster * int(task.n_clusters))
+    rows, count = some_rows(X, n_some, sample_weight)
     spread = _spread(rows, count)
     exponents = np.rint(np.log2(np.where(spread > 0, spread, max(float(spread.max()), TINY))))
     scales = np.exp2(np.clip(exponents, -900, 900))
@@ -53,17 +60,16 @@ def scales_of_columns(
             SameCovariance(one, POLICY.tested_columns)
             for one in (rows / scales.max(), rows / scales)
         ]
-        numbers = [_number(one, task) for one in forms]
-        clear = [_clearness(one, K, task) for one, K in zip(forms, numbers, strict=True)]
-        coarse, K = int(np.argmin(numbers)), min(numbers)
-        # Gaps that both forms have do not tell them apart: the larger number does.
-        are_open = clear[coarse] == np.inf and max(numbers) > K
-        if are_open and _clearness(forms[1 - coarse], K, task) == np.inf:
-            clear = [_clearness(one, max(numbers), task) for one in forms]
-        as_given, scaled = clear
-    taken = "divided by their spread" if scaled > as_given else "left as they are"
+        as_given, scaled = (_best_cut(one, _number(one, task), task) for one in forms)
+    few, many = sorted((as_given, scaled), key=lambda one: one.labels.max())
+    is_finer = many.labels.max() > few.labels.max() and many.clearness > 0
+    if is_finer and homogeneity_score(few.labels, many.labels) >= POLICY.same:
+        is_scaled = many is scaled
+    else:
+        is_scaled = scaled.clearness > as_given.clearness
+    taken = "divided by their spread" if is_scaled else "left as they are"
     note(f"columns are {taken}: clusters are clearest that way")
-    if scaled > as_given:
+    if is_scaled:
         return scales
     largest = np.argsort(-share, kind="stable")[: max(1, d // 8)]
     listed = ", ".join(str(i) if names is None else repr(str(names[i])) for i in largest)
@@ -95,22 +101,30 @@ def _number(form: SameCovariance, task: Task) -> int:
     return int(task.n_clusters) if is_given else number_of_rows(form.sample(form.scores), task)
 
 
-def _clearness(form: SameCovariance, n_clusters: int, task: Task) -> float:
-    """Return how far J of the best cut is below that of normal rows of the same covariance.
+@dataclass(frozen=True)
+class _Cut:
+    """The clusters of the rows in one form, and how far their J is below that of one cluster."""
 
-    Clusters with wide gaps between them are infinitely clear.
-    """
+    labels: Indices
+    clearness: float
+
+
+def _best_cut(form: SameCovariance, n_clusters: int, task: Task) -> _Cut:
+    """Return the best cut; clusters with wide gaps between them are infinitely clear."""
     own = form.sample(form.scores)
     if not 1 < n_clusters <= len(own) // POLICY.rows_per_cluster:
-        return 0.0
-    draw = np.random.RandomState(0).standard_normal
-    best = _best_cut(own, n_clusters, task)
+        return _Cut(np.zeros(len(own), dtype=np.intp), 0.0)
+    best, labels = _compared(own, n_clusters, task)
     if best.has_wide_gaps:
-        return np.inf
-    samples = (form.sample(draw(form.scores.shape)) for _ in range(2))
-    return best.score - float(np.mean([_best_cut(one, n_clusters, task).score for one in samples]))
+        return _Cut(labels, np.inf)
+    draw = np.random.RandomState(0).standard_normal(form.scores.shape)
+    of_one = _compared(form.sample(draw), n_clusters, task)[0].score
+    return _Cut(labels, best.score - of_one)
 
 
-def _best_cut(rows: Array, n_clusters: int, task: Task) -> CutOfGraph:
-    judges = Judges(RankedNeighbors().search(rows, None), n_clusters, "euclidean")
-    return compared_cuts(judges, cut=CUTS["ncut"], starts=task.starts)[0]
+def _compared(rows: Array, n_clusters: int, task: Task) -> tuple[CutOfGraph, Indices]:
+    """Return the best cut of rows, and their labels."""
+    searched = RankedNeighbors().search(rows, None)
+    judges = Judges(searched, n_clusters, "euclidean")
+    best = compared_cuts(judges, cut=CUTS["ncut"], starts=task.starts)[0]
+    return best, judges.labels_at_rows(best, CUTS["ncut"])[searched.distinct.vertex_of_row]

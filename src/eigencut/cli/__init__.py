@@ -1,13 +1,6 @@
-"""The command line: parse, call, print. Nothing is computed here.
+"""The command line, ``eigencut`` or ``python -m eigencut``: parse, call, print.
 
-``eigencut`` and ``python -m eigencut`` both end in ``main``. Only click is imported until a command
-runs, so that ``--help`` is quick.
-
-- ``app``: all commands, one function each
-- ``options``: kinds of values, options that commands share, how a function becomes a command
-- ``tables``: reading tables and models, fitting and labelling them
-- ``outputs``: files that commands write, and checks of their names
-- ``run``: errors, warnings and signals as sentences and exit codes
+Only click is imported until a command runs, so that ``--help`` is quick.
 """
 
 from __future__ import annotations

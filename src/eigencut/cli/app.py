@@ -16,7 +16,7 @@ import eigencut
 from eigencut.cli import options as opt
 from eigencut.cli.options import command, option, output
 from eigencut.cli.outputs import check_output, is_standard_output, open_writer, say
-from eigencut.exceptions import EmptyTableError, printable
+from eigencut.exceptions import EmptyTableError, printable, shortened
 
 
 @command(
@@ -34,10 +34,7 @@ def fit(
     table: str = opt.argument,
     output: str = output("Where the model goes.", required=True),
     clusters: int | str = option(
-        "How many, auto, or candidates like 2-30.",
-        opt.value,
-        "-k --clusters",
-        default="auto",
+        "How many, auto, or candidates like 2-30.", opt.value, "-k --clusters", default="auto"
     ),
     cut: str = opt.cut_option,
     min_size: Any = option(
@@ -101,9 +98,10 @@ def fit(
         open_writer(labels, spreadsheet, lambda: model.save(output)) as write,
     ):
         sizes = tables.write_clusters(labelled, write)
+    n_fitted, n_rows = gpod.affinity_.n_rows_, sizes.total()
     result = {
-        "rows": sizes.total(),
-        "rows_fitted": gpod.affinity_.n_rows_,
+        "rows": n_rows,
+        "rows_fitted": n_fitted,
         "columns": model.columns_,
         "kinds": [kind.name for kind in model.preparation_.kinds],
         "n_clusters": gpod.n_clusters_,
@@ -117,7 +115,6 @@ def fit(
         "seconds": round(seconds, 3),
         "output": output,
     }
-    n_fitted, n_rows = gpod.affinity_.n_rows_, sizes.total()
     fitted = "" if n_fitted == n_rows else f", {n_fitted} fitted"
     if run.weights is not None:
         fitted = f", {n_fitted:.10g} by {run.weights}"
@@ -156,8 +153,8 @@ def select(
 
     from eigencut.cli import tables
 
-    found = tables.select_table(table, run, n_clusters=clusters, cut=cut, metric=metric)
-    run.say(found.to_dict() | {"n_clusters": found.best.n_clusters}, str(found))
+    selection = tables.select_table(table, run, n_clusters=clusters, cut=cut, metric=metric)
+    run.say(selection.to_dict() | {"n_clusters": selection.best.n_clusters}, str(selection))
 
 
 @command(
@@ -234,17 +231,13 @@ def recluster(
     run.say(result | {"output": output}, text, output)
 
 
-@command(
-    "Show what is in a model file.",
-    "eigencut info model.eigencut",
-)
+@command("Show what is in a model file.", "eigencut info model.eigencut")
 def info(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
     """Show what is in the file MODEL: columns, clusters, parameters, versions, arrays."""
     from eigencut.io.model_format import read_header
 
-    header = read_header(model)
     try:
-        result = _facts(header)
+        result = _facts(read_header(model))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{model} is not what eigencut writes; save the model again.") from error
     say(as_json, result | {"file": model}, _text_of_facts(result))
@@ -284,18 +277,13 @@ def _facts(header: Any) -> dict[str, Any]:
     }
 
 
-def _clipped(name: str) -> str:
-    """Return the name of a column, cut short where it fills a screen."""
-    return name if len(name) <= 60 else f"{name[:57]}..."
-
-
 def _text_of_facts(result: dict[str, Any]) -> str:
     parameters, affinity = result["parameters"], result["affinity"]
     given = ", ".join(f"{name}={value!r}" for name, value in affinity["parameters"].items())
     columns = result["columns"]
     kinds = result["kinds"] or ["numeric"] * len(columns or ())
     named = [
-        _clipped(name) + ("" if kind == "numeric" else f" ({kind})")
+        shortened(name) + ("" if kind == "numeric" else f" ({kind})")
         for name, kind in zip(columns or (), kinds, strict=True)
     ]
     units = f"scale {result['scale']}, missing {result['missing']}" if result["scale"] else "none"
@@ -404,7 +392,7 @@ def assess(
     theory: bool = option("Show the paper's errors and bounds, too."),
     run: opt.RunOptions,
 ) -> None:
-    """Say how far MODEL can be trusted; on rows of TABLE that it was not fitted on, if given."""
+    """Measure how well the clusters of MODEL hold, best on rows (TABLE) that it has not seen."""
     if sets and table is None:
         raise click.UsageError("--sets needs a TABLE of rows that the model was not fitted on.")
 
@@ -460,13 +448,6 @@ def report(
         raise click.UsageError("--documents names a column of TABLE, which is not given.")
     if "-" == table == new:
         raise click.UsageError("TABLE and --new cannot both be standard input; name a file.")
-    name_of: dict[int, str] = {}
-    for number, name in names:
-        if name_of.setdefault(number, name) != name:
-            raise click.UsageError(
-                f"--name gives cluster {number} two names, {name_of[number]!r} and {name!r}; "
-                "leave one out."
-            )
 
     from eigencut.cli.tables import load_model, read_for_model
     from eigencut.report.page import save_summary
@@ -480,7 +461,7 @@ def report(
             rows,
             X_new=fresh,
             documents=None if rows is None else rows.ids,
-            names=name_of,
+            names=dict(names),
             title=Path(model).stem if title is None else title,
             data=", ".join(
                 f"{kind} {Path(given).name}"
@@ -569,8 +550,8 @@ def predict(
             raise EmptyTableError(f"{table} has no rows.")
     if is_shown:
         return
-    seconds = time.perf_counter() - start
-    result = {"rows": n_rows, "seconds": round(seconds, 3), "output": output}
+    seconds = round(time.perf_counter() - start, 3)
+    result = {"rows": n_rows, "seconds": seconds, "output": output}
     run.say(result, f"{n_rows} rows labelled; the labels are in {output}", output)
 
 
@@ -595,7 +576,7 @@ def export(
 
     fitted = load_model(model, None, one_cut=True)
     eigencut.export.to_onnx(fitted, output)
-    listed = printable(", ".join(map(_clipped, fitted.columns_)))
+    listed = printable(", ".join(map(shortened, fitted.columns_)))
     result = {"columns": fitted.columns_, "output": output}
     say(as_json, result, f"The graph is in {output}; input X: {listed}", output)
 
@@ -626,15 +607,15 @@ def demo(
     click.echo("".join((folder / "labels.csv").open().readlines()[:4]), nl=False)
 
 
-class Group(click.Group):
-    """Commands in the order in which they are listed."""
+class CommandsInOrder(click.Group):
+    """Commands in the order in which they are given, not that of the alphabet."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
 
 
 @click.command(
-    cls=Group,
+    cls=CommandsInOrder,
     commands=[
         *(fit, predict, update, drift, select, assess),
         *(describe, report, hierarchy, recluster, info, export, demo),

@@ -1,9 +1,4 @@
-"""What commands are told: the values that options take, and the options that commands share.
-
-A command is a function; the defaults of its parameters are its options.
-What is wrong without looking at the data is wrong usage. Nothing but click is imported here, so
-that ``--help`` is quick. The name of a kind of value is what the help shows for it.
-"""
+"""The options of commands, and the values they take; only click is imported, so --help is quick."""
 
 from __future__ import annotations
 
@@ -11,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from typing import Any, get_args, get_origin, get_type_hints
 
 import click
@@ -31,15 +27,10 @@ class Parsed(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-def parsed(name: str) -> Callable[[Callable[[str], Any]], Parsed]:
-    """Make a function a kind of value."""
-    return lambda parse: Parsed(name, parse)
-
-
 number = click.IntRange
 
 
-@parsed("SHARE")
+@partial(Parsed, "SHARE")
 def share(text: str) -> float:
     with suppress(ValueError):
         if 0 < float(text) < 1:
@@ -47,7 +38,7 @@ def share(text: str) -> float:
     raise ValueError(f"must be a number strictly between 0 and 1. Got {text!r}; use 0.05.")
 
 
-@parsed("VALUE")
+@partial(Parsed, "VALUE")
 def value(text: str) -> int | float | str:
     for kind in (int, float):
         with suppress(ValueError):
@@ -55,14 +46,14 @@ def value(text: str) -> int | float | str:
     return text
 
 
-@parsed("FILE")
+@partial(Parsed, "FILE")
 def file(text: str) -> str:
     if not text:
         raise ValueError("must be the name of a file. Got ''.")
     return text
 
 
-@parsed("K")
+@partial(Parsed, "K")
 def candidates(text: str) -> str:
     from eigencut._utils.validation import parse_numbers
 
@@ -71,7 +62,7 @@ def candidates(text: str) -> str:
     return text
 
 
-@parsed("N,N")
+@partial(Parsed, "N,N")
 def levels(text: str) -> list[int] | str:
     if text == "auto":
         return text
@@ -83,14 +74,14 @@ def levels(text: str) -> list[int] | str:
     return [int(part) for part in parts]
 
 
-@parsed("NAME")
+@partial(Parsed, "NAME")
 def encoding_name(text: str) -> str:
     from eigencut.io.readers import checked_encoding
 
     return checked_encoding(text)
 
 
-@parsed("CHAR")
+@partial(Parsed, "CHAR")
 def delimiter_mark(text: str) -> str:
     from eigencut.io.readers import checked_delimiter
 
@@ -98,7 +89,7 @@ def delimiter_mark(text: str) -> str:
     return checked_delimiter("\t" if is_tab else text, decimal=".") or ","
 
 
-@parsed("N=NAME")
+@partial(Parsed, "N=NAME")
 def cluster_name(text: str) -> tuple[int, str]:
     cluster, mark, name = text.partition("=")
     if not mark or not cluster.strip().isdecimal() or not name.strip():
@@ -106,7 +97,7 @@ def cluster_name(text: str) -> tuple[int, str]:
     return int(cluster), name
 
 
-@parsed("NAME=A<B<C")
+@partial(Parsed, "NAME=A<B<C")
 def order(text: str) -> tuple[str, list[str]]:
     name, _, listed = text.partition("=")
     words = [word.strip() for word in listed.split("<")]
@@ -263,7 +254,8 @@ class TableOptions(RunOptions):
 
     def with_scale_for(self, metric: str | None) -> TableOptions:
         """Return the options with the --scale that a metric needs, if none was given."""
-        if is_given("scale"):
+        source = click.get_current_context().get_parameter_source("scale")
+        if source not in (None, click.core.ParameterSource.DEFAULT):
             if metric in unscaled_metrics and self.scale != "none":
                 raise click.UsageError(
                     f"--scale {self.scale} is not for --metric {metric}, which compares values as "
@@ -271,12 +263,6 @@ class TableOptions(RunOptions):
                 )
             return self
         return replace(self, scale="none") if metric in (*unscaled_metrics, "cosine") else self
-
-
-def is_given(name: str) -> bool:
-    """Return whether the user of the running command has given an option."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source not in (None, click.core.ParameterSource.DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -319,13 +305,12 @@ class AffinityOptions:
         kind = getattr(affinities, self.name.capitalize())
         sigma: Any = self.sigma if isinstance(self.sigma, str) else float(self.sigma)
         sigma = None if sigma == "auto" else sigma
-        given = {"landmarks": self.landmarks, "neighbors": self.neighbors, "sigma": sigma}
-        settings: dict[str, Any] = {} if self.metric is None else {"metric": self.metric}
-        for option, value in given.items():
-            name = option if option == "sigma" else f"n_{option}"
-            if value is not None and name not in inspect.signature(kind).parameters:
-                raise click.UsageError(f"--{option} is not for {self.name}; leave one out.")
-            settings |= {} if value is None else {name: value}
-        found = kind(**settings)
-        found._check_parameters()
-        return found
+        given = {"n_landmarks": self.landmarks, "n_neighbors": self.neighbors, "sigma": sigma}
+        given = {name: value for name, value in given.items() if value is not None}
+        others = [name for name in given if name not in inspect.signature(kind).parameters]
+        if others:
+            option = others[0].removeprefix("n_")
+            raise click.UsageError(f"--{option} is not for {self.name}; leave one out.")
+        affinity = kind(**given) if self.metric is None else kind(**given, metric=self.metric)
+        affinity._check_parameters()
+        return affinity

@@ -21,6 +21,9 @@ from eigencut.exceptions import printable
 from eigencut.io.atomic import check_replaceable, replacing
 
 TABLES = (".csv", ".txt", ".csv.gz", ".txt.gz", ".parquet", ".npy")
+ENDINGS = {"table": TABLES, "graph": (".onnx",), "report": (".html", ".json", ".txt")}
+OTHERS = (".tsv", ".gz", ".xlsx", ".xls", ".ods", ".json", ".npz", ".zip", ".pkl", ".onnx")
+NO_MODELS = (*TABLES, *OTHERS)
 
 
 def check_output(
@@ -54,21 +57,15 @@ def _wrong_ending(kind: str, path: str) -> str:
     """Return why the name of a file says that it is something else; nothing if it does not."""
     name, ending = path.lower(), Path(path).suffix
     if kind == "model":
-        sheets = (".tsv", ".gz", ".xlsx", ".xls", ".ods")
-        others = (".json", ".npz", ".zip", ".pkl", ".onnx")
         if name == "-":
             return "a model is a file; name it, or /dev/stdout"
-        if name.endswith((*TABLES, *sheets, *others)):
-            model = f"{path.removesuffix(ending)}.eigencut"
-            return f"this is where the model goes; name it e.g. {model}"
-        return ""
-    endings = {"table": TABLES, "graph": (".onnx",), "report": (".html", ".json", ".txt")}
-    *most, last = endings[kind]
+        model = f"{path.removesuffix(ending)}.eigencut"
+        is_other = name.endswith(NO_MODELS)
+        return f"this is where the model goes; name it e.g. {model}" if is_other else ""
     is_open = kind != "report" and (not ending or is_stream(path))
-    if is_open or name.endswith((*most, last)):
+    if is_open or name.endswith(ENDINGS[kind]):
         return ""
-    listed = f"{', '.join(most)} or {last}" if most else last
-    return f"{ending or 'it'} cannot be written; let the name end in {listed}"
+    return f"{ending or 'it'} cannot be written; let the name end in {' or '.join(ENDINGS[kind])}"
 
 
 def is_stream(path: str) -> bool:
@@ -112,7 +109,7 @@ def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) 
 
 
 def json_text(result: Any) -> str:
-    """One line of JSON in readable letters, which means the same and moves no cursor."""
+    """Return one line of JSON in readable letters that moves no cursor."""
     text = json.dumps(result, ensure_ascii=False)
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 

@@ -60,13 +60,13 @@ def kinds_of_columns(
     source: Source, chosen: Sequence[str], options: TableOptions
 ) -> dict[str, Any] | None:
     """What options say that columns hold, as ``TableModel(columns=...)`` takes it."""
-    said: list[tuple[str, str, Any]] = []  # option, column, kind
+    given: list[tuple[str, str, Any]] = []  # option, column, kind
     for option in ("categorical", "numeric", "date"):
         names = _split(source, getattr(options, option), f"--{option}")
-        said += [(option, name, option) for name in names]
-    said += [("ordered", name, order) for name, order in options.ordered]
+        given += [(option, name, option) for name in names]
+    given += [("ordered", name, order) for name, order in options.ordered]
     kinds: dict[str, Any] = {}
-    for option, name, kind in said:
+    for option, name, kind in given:
         _check_columns(source, [name], f"--{option}")
         if name not in chosen:
             raise ValueError(f"--{option} names {name!r}, which --columns or --drop leaves out.")
@@ -115,11 +115,10 @@ def fit_table(
 
 
 def select_table(path: str, run: TableOptions, **how: Any) -> Selection:
-    """``eigencut.select`` on a table."""
+    """Call ``eigencut.select`` on a table."""
     source = open_table(path, run)
     columns = data_columns(source, run)
-    kinds = kinds_of_columns(source, columns, run)
-    table = read_data(source, columns, kinds, run)
+    table = read_data(source, columns, kinds_of_columns(source, columns, run), run)
     preparation = learn_preparation(table, run.scale, run.missing)
     rows, complete = preparation.apply(table)
     weight = None if table.weight is None else table.weight[complete]
@@ -137,8 +136,7 @@ def known_classes(table: Table, column: str, n_clusters: int | str, source: str)
     n_classes = int(known.labels.max()) + 1
     if not n_classes:
         expected = "hold the classes of some rows, and nothing or -1 in the others"
-        remedy = "leave --known out to look for clusters without classes"
-        raise invalid(name, expected, "no class at all", remedy)
+        raise invalid(name, expected, "no class at all", "leave --known out for no classes")
     if isinstance(n_clusters, int) and n_clusters < n_classes:
         listed = ", ".join(known.names) or f"numbers up to {n_classes - 1}"
         expected = f"be at least the number of classes in column {column!r}, {n_classes} ({listed})"
@@ -261,12 +259,10 @@ def _check_columns(source: Source, names: Sequence[str], option: str) -> None:
 
 def _named_columns(source: Source, **named: str | None) -> list[str]:
     """The columns that options name, each of them one, if at all."""
-    found = []
-    for option, name in named.items():
-        if name is not None:
-            _check_columns(source, [name], f"--{option}")
-            found.append(name)
-    return found
+    given = {option: name for option, name in named.items() if name is not None}
+    for option, name in given.items():
+        _check_columns(source, [name], f"--{option}")
+    return list(given.values())
 
 
 def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:

@@ -30,32 +30,32 @@ _MATRICES = ("precomputed", "precomputed_nearest_neighbors")
 class SpectralClustering(OfScikitLearn):
     """scikit-learn's SpectralClustering, with ``predict``.
 
-    The eigenvectors are those of a GPOD with the same weights, so that they are functions of any
-    row. Parameters, their defaults and what is refused are scikit-learn's. Other than there a row
-    has an affinity to itself, identical rows are one, and ``affinity_matrix_`` is kept only where
-    it was given. ``GPOD`` has better defaults, probabilities and files.
+    It uses a ``GPOD`` with the same weights, whose eigenvectors are functions of any row.
+    Parameters, defaults and errors are those of scikit-learn. But a row has an affinity to itself,
+    identical rows are one, and ``affinity_matrix_`` is set only if you pass a matrix. ``GPOD`` has
+    better defaults, probabilities and files.
 
     Parameters
     ----------
     n_clusters : int, default=8
     eigen_solver : {"arpack", "lobpcg", "amg"} or None, default=None
-        Without effect: the solver follows from the graph.
+        Has no effect: the solver depends on the graph.
     n_components : int or None, default=None
-        Eigenvectors in use, if not ``n_clusters``. With ``assign_labels`` other than "kmeans" it is
-        the number of clusters, as in scikit-learn.
+        The number of eigenvectors, by default ``n_clusters``. With ``assign_labels`` other than
+        "kmeans" it is the number of clusters, as in scikit-learn.
     random_state : int, RandomState or None, default=None
     n_init : int, default=10
-        Of k-means.
+        The number of starts of k-means.
     gamma : float, default=1.0
     affinity : str or callable, default="rbf"
         "rbf", "nearest_neighbors", "precomputed", "precomputed_nearest_neighbors", another kernel
         of ``sklearn.metrics.pairwise``, or a function of two rows.
     n_neighbors : int, default=10
     eigen_tol : float or "auto", default="auto"
-        Without effect: residuals are at rounding.
+        Has no effect: eigenvectors are exact to rounding.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
     degree, coef0, kernel_params
-        Of kernels.
+        Parameters of kernels.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     verbose : bool, default=False
@@ -143,8 +143,7 @@ class SpectralClustering(OfScikitLearn):
         n_functions = self.n_clusters if self.n_components is None else self.n_components
         affinity: Any = "precomputed"
         if self.affinity == "nearest_neighbors":
-            few = min(int(self.n_neighbors), given.shape[0])
-            affinity = Neighbors(few, weights="binary")
+            affinity = Neighbors(min(int(self.n_neighbors), given.shape[0]), weights="binary")
         elif self.affinity not in _MATRICES and self._training_rows is None:
             affinity = Kernel(self._kernel)
             if self.affinity == "rbf" and self.gamma > 0:
@@ -154,7 +153,7 @@ class SpectralClustering(OfScikitLearn):
 
     @property
     def _kernel(self) -> Any:
-        """k(A, B)."""
+        """Return k(A, B)."""
         params = dict(self.kernel_params or {})
         if not callable(self.affinity):
             params |= dict(gamma=self.gamma, degree=self.degree, coef0=self.coef0)
@@ -189,9 +188,8 @@ class SpectralClustering(OfScikitLearn):
             ).fit(U)
             self.labels_ = self._centers.labels_
         else:
-            # The rotation nearest to the rows that a QR decomposition with pivots chooses: A.
-            # Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral
-            # clustering", Information and Inference 8(1), 181-203, 2019.
+            # The rotation nearest to the rows that a QR decomposition with pivots chooses, as in
+            # scikit-learn: A. Damle, V. Minden, L. Ying, Information and Inference 8(1), 2019.
             _, _, pivots = qr(U.T, pivoting=True, mode="economic")
             left, _, right = np.linalg.svd(U[pivots[: U.shape[1]]].T)
             self._rotation = left @ right

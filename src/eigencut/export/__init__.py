@@ -1,9 +1,4 @@
-"""Models for services without Python: ONNX graphs that give the same labels.
-
-A graph takes rows through what ``predict`` does: the columns' units (of a ``TableModel``), the
-eigenfunctions and the label by the fitted rotation; or, of a discrete cut, the shares of clusters
-and the largest of them. ``graph`` has numpy's arithmetic on nodes of ONNX.
-"""
+"""Models for services without Python: ONNX graphs that give the same labels."""
 
 from __future__ import annotations
 
@@ -44,7 +39,7 @@ _MOST_CLUSTERS = 1000  # of votes, which are an array of rows times neighbours t
 
 
 def to_onnx(model: GPOD | TableModel, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model as an ONNX graph, and check that onnxruntime agrees with it.
+    """Write a fitted model as an ONNX file, and check that onnxruntime agrees with it.
 
     The input ``X`` is a batch of any number of rows; of a ``TableModel``, its columns in the order
     of ``columns_``. The outputs are ``labels`` (as of ``predict``), ``embedding`` (``transform``),
@@ -180,20 +175,20 @@ def _prepared_rows(
     rows = where(is_bad, 0.0, rows)
     is_complete = is_bad.astype(np.float64).reduce("Sum") == 0.0
     most = float(np.finfo(np.float64).max)
-    rows = _logged(rows, preparation.floor)
+    floor = preparation.floor
+    if floor.any():  # as ``tables.preparation.logged``
+        safe, is_logged = np.where(floor > 0, floor, 1.0), (floor > 0).astype(np.float64)
+        is_below, tangent = rows < safe, (rows - safe) / safe + np.log(safe)
+        logs = where(is_below, tangent, np.log(where(is_below, safe, rows)))
+        rows = logs * is_logged + rows * (1 - is_logged)
     rows = ((rows - preparation.shift) / preparation.scale).clip(-most, most)
-    is_point = _has_point(metric, rows)
-    return rows, is_complete if is_point is None else is_complete & is_point
-
-
-def _logged(rows: Tensor, floor: Array) -> Tensor:
-    """Return what ``tables.preparation.logged`` does."""
-    if not floor.any():
-        return rows
-    safe, is_logged = np.where(floor > 0, floor, 1.0), (floor > 0).astype(np.float64)
-    is_below = rows < safe
-    logs = where(is_below, (rows - safe) / safe + np.log(safe), np.log(where(is_below, safe, rows)))
-    return logs * is_logged + rows * (1 - is_logged)
+    if metric == "cosine":
+        is_complete = is_complete & (abs(rows).reduce("Max") > 0.0)
+    elif metric == "haversine":
+        latitude, longitude = (rows.take([place], axis=1) for place in (0, 1))
+        is_place = (abs(latitude) <= 90.0) & (longitude >= -180.0) & (longitude <= 360.0)
+        is_complete = is_complete & is_place
+    return rows, is_complete
 
 
 def _compare(content: bytes, model: TableModel) -> None:
@@ -228,16 +223,6 @@ def run_onnx(
 def _divided(rows: Tensor, length: Tensor) -> Tensor:
     """Return rows divided by their length; rows of zeros stay."""
     return rows / where(length > 0.0, length, 1.0)
-
-
-def _has_point(metric: str, rows: Tensor) -> Tensor | None:
-    """Return whether each row has a point, a column; None where all have."""
-    if metric == "cosine":
-        return abs(rows).reduce("Max") > 0.0
-    if metric != "haversine":
-        return None
-    latitude, longitude = (rows.take([place], axis=1) for place in (0, 1))
-    return (abs(latitude) <= 90.0) & (longitude >= -180.0) & (longitude <= 360.0)
 
 
 def _points(metric: str, rows: Tensor) -> Tensor:
@@ -317,9 +302,8 @@ def _eigenfunctions(
 ) -> tuple[Tensor, Tensor]:
     """Return ``u_k(x)``, see ``eigencut.extension.eigenfunctions``, and the support, log d(x).
 
-    ``sums`` are those of ``_columns_to_sum``, by weights divided by the exponential of ``largest``;
-    density is that of the vertices ``near`` a row. A row that is a training row without similar
-    ones, or ``is_alone``, has the values of the ``nearest`` training row.
+    ``sums`` are those of ``_columns_to_sum`` by weights divided by the exponential of ``largest``.
+    Rows without support have the values of the ``nearest`` training row.
     """
     graph, affinity, functions = rows.graph, model.affinity_, model.fitted_cut_.functions.base
     K, pairs = len(functions.pairs.values), functions.pairs
@@ -363,31 +347,26 @@ def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     widths = np.ldexp(affinity.local_sigma(affinity.rows_), -affinity._exponent)
     inverse_widths = 1 / (math.sqrt(2) * widths)
     centred = _points(affinity.metric, rows) - affinity._center
-    limit = min(math.sqrt(-_NO_EDGE), SQUARABLE[1])
-    u = _in_units(centred, affinity._exponent, limit)
-    squared, nearest = _from_all_rows(model, u, inverse_widths)
-    g = _inverse_width(affinity._state(), squared, inverse_widths)
-    exponents = squared * -inverse_widths * g
-    exponents = np.maximum(exponents, _NO_EDGE)
-    largest = exponents.reduce("Max")
-    weights = np.exp(np.maximum(exponents - largest, _LEAST_LOG))
-    sums = weights @ _columns_to_sum(model)
-    return _eigenfunctions(model, rows, nearest=nearest, near=None, largest=largest, sums=sums)
-
-
-def _from_all_rows(model: GPOD, u: Tensor, inverse_widths: Array) -> tuple[Tensor, Tensor]:
-    """Return ``|u - u_j|^2`` to all training rows, and the number of the nearest of them."""
-    points = model.affinity_._to_units(model.affinity_.rows_)
+    u = _in_units(centred, affinity._exponent, min(math.sqrt(-_NO_EDGE), SQUARABLE[1]))
+    points = affinity._to_units(affinity.rows_)
     if _is_product_accurate(model, points, inverse_widths):
         partial = u @ (-2 * points.T) + (points**2).sum(axis=1)  # |u_j|^2 - 2 u u_j
         squared = np.maximum(partial + u.reduce("SumSquare"), 0.0)
     else:
         differences = [u.take([i], axis=1) - column for i, column in enumerate(points.T)]
-        squared = differences[0] * differences[0]
-        for difference in differences[1:]:
-            squared = squared + difference * difference
-        partial = squared
-    return squared, partial.place("Min").squeeze()
+        partial = squared = reduce(add, (each * each for each in differences))
+    nearest = partial.place("Min").squeeze()
+    g: Any = inverse_widths[0]  # 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one
+    local = affinity._state().get("local")  # it refuses a sigma that is a function
+    if local is not None and len(inverse_widths) > 1:  # else no distance to learn a scale from
+        closest = squared.smallest(min(local["k"], len(inverse_widths)))[0]
+        width = np.sqrt(closest.reduce("Max")).clip(local["least"], local["most"]) * local["scale"]
+        g = (1 / math.sqrt(2)) / width.clip(*SQUARABLE)
+    exponents = np.maximum(squared * -inverse_widths * g, _NO_EDGE)
+    largest = exponents.reduce("Max")
+    weights = np.exp(np.maximum(exponents - largest, _LEAST_LOG))
+    sums = weights @ _columns_to_sum(model)
+    return _eigenfunctions(model, rows, nearest=nearest, near=None, largest=largest, sums=sums)
 
 
 def _is_product_accurate(model: GPOD, points: Array, inverse_widths: Array) -> bool:
@@ -403,27 +382,20 @@ def _is_product_accurate(model: GPOD, points: Array, inverse_widths: Array) -> b
     return bool((denominator > SUPPORT).all())
 
 
-def _inverse_width(state: dict[str, Any], squared: Tensor, inverse_widths: Array) -> Any:
-    """Return g(x) = 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one."""
-    if "local" not in state or len(inverse_widths) == 1:  # no distance to learn a scale from
-        return inverse_widths[0]
-    local = state["local"]
-    closest = squared.smallest(min(local["k"], len(inverse_widths)))[0]
-    width = np.sqrt(closest.reduce("Max")).clip(local["least"], local["most"]) * local["scale"]
-    return (1 / math.sqrt(2)) / width.clip(*SQUARABLE)
-
-
 def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the eigenfunctions of a graph of neighbours at rows, and the support of the rows.
-
-    The edges of a row are those to its k nearest vertices, and to the vertices that have its
-    nearest vertex among their own (``neighbor_sums`` of the kernels).
-    """
+    """Return the eigenfunctions of a graph of neighbours at rows, and the support of the rows."""
     graph, affinity, vertices = rows.graph, model.affinity_, model.affinity_._points
     points, near, squares = _neighbors(affinity, rows)
     of_near = np.sqrt(squares)
     radius, first = of_near.take([affinity.n_neighbors_ - 1], axis=1), near.take([0], axis=1)
-    other, is_other = _reverse_neighbors(affinity._reverse, first, near)
+    # Vertices that have the nearest one among their own, and whether each is another.
+    n_reverse = np.diff(affinity._reverse.indptr)
+    padded = np.full((len(n_reverse), max(1, n_reverse.max())), -1)
+    padded[np.arange(padded.shape[1]) < n_reverse[:, np.newaxis]] = affinity._reverse.indices
+    reverse = graph.constant(padded, np.int64).take(first.squeeze())
+    is_same = (reverse.unsqueeze(2) == near.unsqueeze(1)).astype(np.float64)
+    is_other = (is_same.reduce("Sum", axis=2, keepdims=0) == 0.0) & (reverse >= [0])
+    other = np.maximum(reverse, [0])
     of_other = where(is_other, np.sqrt(_squared_distances(points, vertices, other)), FARTHEST)
     numbers = graph.concatenate([near, other])
     share, exponent = _edges(affinity, graph.concatenate([of_near, of_other]), radius, numbers)
@@ -442,17 +414,6 @@ def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
         sums=(weights.unsqueeze(1) @ columns).squeeze(),
         is_alone=is_alone,
     )
-
-
-def _reverse_neighbors(reverse: Any, first: Tensor, near: Tensor) -> tuple[Tensor, Tensor]:
-    """Return vertices that have the nearest one among their own, and whether each is another."""
-    n_reverse = np.diff(reverse.indptr)
-    padded = np.full((len(n_reverse), max(1, n_reverse.max())), -1)
-    padded[np.arange(padded.shape[1]) < n_reverse[:, np.newaxis]] = reverse.indices
-    listed = near.graph.constant(padded, np.int64).take(first.squeeze())
-    is_same = (listed.unsqueeze(2) == near.unsqueeze(1)).astype(np.float64)
-    is_new = is_same.reduce("Sum", axis=2, keepdims=0) == 0.0
-    return np.maximum(listed, [0]), is_new & (listed >= [0])
 
 
 def _edges(
@@ -478,26 +439,22 @@ def _landmark_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     points = _in_units(_points(affinity.metric, rows), search.space.exponent, FARTHEST)
     nearest, squared = _nearest_vertices(points, search.points, search.n_nearest)
     table = graph.constant(model.fitted_cut_.functions.base.eigenvectors()).take(nearest)
-    weights = _memberships(affinity, squared)
+    excess = squared - squared.reduce("Min")
+    if affinity.sigma != "auto":
+        width: Any = affinity._sigma_in_units() ** 2
+    else:
+        width = farthest = squared.reduce("Max")
+        if affinity.from_nearest:
+            width = np.maximum(excess.reduce("Max"), farthest * LEAST_WIDTH)
+        width = width * affinity.local_scale**2
+    weights = np.exp(excess / np.maximum(width, np.finfo(np.float64).tiny) * -0.5)
+    weights = weights / weights.reduce("Sum")
     values = (weights.unsqueeze(1) @ table).squeeze()  # rows x r x K
     first = nearest.node("GatherElements", squared.place("Min"), axis=1)
     spacing = graph.constant(affinity._spacing).take(first)
     # ``-1/2 (d_r(x) / d_r(y))^2``, y the nearest landmark.
     support = squared.reduce("Max") / spacing * -0.5
     return values, support
-
-
-def _memberships(affinity: Any, squared: Tensor) -> Tensor:
-    """Return z(x), from squared distances to the r nearest landmarks."""
-    excess = squared - squared.reduce("Min")
-    width: Any = affinity._sigma_in_units() ** 2 if affinity.sigma != "auto" else None
-    if width is None:
-        width = farthest = squared.reduce("Max")
-        if affinity.from_nearest:
-            width = np.maximum(excess.reduce("Max"), farthest * LEAST_WIDTH)
-        width = width * affinity.local_scale**2
-    weights = np.exp(excess / np.maximum(width, np.finfo(np.float64).tiny) * -0.5)
-    return weights / weights.reduce("Sum")
 
 
 def _ranked_shares(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -547,9 +504,8 @@ def _probabilities(scores: Tensor, labels: Tensor, support: Tensor, fitted: Fitt
     return odds / odds.reduce("Sum")
 
 
-# Of the model and its rows, the eigenfunctions at these, or of a discrete cut the shares
-# of clusters, and the support. The largest exponent of a row is subtracted before ``exp``, so
-# nothing underflows.
+# Eigenfunctions at rows, or shares of clusters, and the support. The largest exponent of a row is
+# subtracted before ``exp``, so nothing underflows.
 _FUNCTIONS: dict[type, Any] = {
     Gaussian: _gaussian_functions,
     Landmarks: _landmark_functions,

@@ -51,7 +51,7 @@ class Tensor(NDArrayOperatorsMixin):
         return self.node(f"Reduce{kind}", [axis], keepdims=keepdims)
 
     def place(self, kind: str) -> Tensor:
-        """Where the Min or Max of each row is, as a column."""
+        """Return where the Min or Max of each row is, as a column."""
         return self.node(f"Arg{kind}", dtype=np.int64, axis=1, keepdims=1)
 
     def clip(self, least: ArrayLike, most: ArrayLike) -> Tensor:
@@ -113,7 +113,7 @@ class OnnxGraph:
         return Tensor(self, outputs[0], dtype)
 
     def constant(self, value: ArrayLike, dtype: Any = np.float64) -> Tensor:
-        """Add a constant."""
+        """Add a constant to the ONNX graph."""
         array = np.asarray(value, dtype=dtype)
         array = np.ascontiguousarray(array) if array.ndim else array
         key = (array.dtype.str, array.shape, array.tobytes())

@@ -43,8 +43,7 @@ from eigencut.solvers.relaxed_cut import LARGEST_SAVED, EigenPairs
 if TYPE_CHECKING:
     from eigencut.affinities.base import Affinity, Product
 
-# Where 1 - lambda_k m(x) / d(x) is not above this, dividing by it would blow up rounding errors, or
-# flip the sign: such a row is not supported by the data.
+# Dividing by 1 - lambda_k m(x) / d(x) below this would blow up rounding errors, or flip the sign.
 SUPPORT = 1e-4
 CHUNK_ROWS = 4096  # new rows that one thread works on at a time,
 CHUNK_ROWS_IN_DOUBLE = 1 << 15  # and in double precision
@@ -54,13 +53,12 @@ Mask = NDArray[np.bool_]
 class SinglePrecisionAverager:
     """Averages the columns of V over the training rows, in single precision, with a bound.
 
-    The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. ``factor`` is
-    the right factor of the exponents, ``g(y) [y, -1, -|y|^2]``. With u = 2^-24:
+    The average of a column v at a row x is ``sum_j W(x, x_j) v_j / sum_j W(x, x_j)``. With u =
+    2^-24:
 
     * An exponent is a sum of d + 2 products of rounded numbers. Its error is at most
       ``(d + 5) u g(x) g(y) (|x| + |y|)^2``, which bounds the relative error of the weight.
-    * A sum over a panel adds at most ``n_panel u`` of the sum of absolute values, in whatever order
-      the products are summed. Panels are added in float64.
+    * A sum over a panel adds at most ``n_panel u`` of the sum of absolute values.
     * Columns are centred and scaled to [-1, 1] first, so an average is off by at most twice the sum
       of these, times half the range of its column.
     """
@@ -90,7 +88,14 @@ class SinglePrecisionAverager:
         value by at most twice this share of the ``spread``, half the range, of its column. It is
         infinite where single precision fails.
         """
-        exponent_error = self._exponent_error(left)
+        exponent_error = np.full(len(left), np.inf)
+        if max(self._reach) <= self.largest_factor:
+            g, g_squares = left[:, -1], left[:, -2]
+            with np.errstate(over="ignore", invalid="ignore"):
+                reach = g * self._reach[0] + 2 * np.sqrt(g * g_squares) * self._reach[1]
+                reach += g_squares * self._reach[2]
+            of_reach = (left.shape[1] + 3) * self.unit * reach
+            exponent_error = np.where(np.isnan(reach), np.inf, of_reach)
         usable = exponent_error < self.largest_exponent_error
         sums = self._sums(np.where(usable[:, np.newaxis], left, 0.0))
         usable &= sums[:, -1] > self.least_weight
@@ -98,15 +103,6 @@ class SinglePrecisionAverager:
         error = 1.1 * (1.1 * exponent_error + (LAYOUT.most_panel_rows + 10) * self.unit)
         values = self._middle + self.spread * (sums[:, :-1] / degrees[:, np.newaxis])
         return values, np.log(degrees / self._n_rows), np.where(usable, error, np.inf)
-
-    def _exponent_error(self, left: Array) -> Array:
-        if max(self._reach) > self.largest_factor:
-            return np.full(len(left), np.inf)
-        g, g_squares = left[:, -1], left[:, -2]
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = g * self._reach[0] + 2 * np.sqrt(g * g_squares) * self._reach[1]
-            reach += g_squares * self._reach[2]
-        return np.where(np.isnan(reach), np.inf, (left.shape[1] + 3) * self.unit * reach)
 
 
 @dataclass(frozen=True)
@@ -298,14 +294,11 @@ class Eigenfunctions:
 
 @dataclass(frozen=True)
 class Algorithm1(Eigenfunctions):
-    """The paper's Algorithm 1 for RatioCut, to the letter.
+    """The paper's Algorithm 1 for RatioCut, to the letter, divided by sqrt(lambda) once.
 
-    Ambiguities are read as follows. Algorithm 1 divides by sqrt(lambda) once (the main text
-    twice). The constant direction is left out, as the paper's remark on lambda = 0 says, and
-    nothing else is: where the graph is in pieces, or nearly so, further eigenvalues are zero, but
-    at a row of piece A the sum is ``s(x) (mean(u) - u_A)``, which tells the pieces apart. There
-    lambda counts as the least that float64 can tell from zero. The form does not give back the
-    eigenvectors at training rows, nor have its functions unit norm there.
+    The constant direction is left out. Further eigenvalues of zero, as of a graph in pieces, count
+    as the least that float64 can tell from zero. The form does not give back the eigenvectors at
+    training rows, nor have its functions unit norm there.
     """
 
     form: ClassVar[str] = "algorithm1"
@@ -354,10 +347,9 @@ class Algorithm1(Eigenfunctions):
         triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * full)[1]
         adds = np.abs(triangle.diagonal()) / np.linalg.norm(triangle, axis=0).clip(TINY)
         if adds.min() < 1e-12:
-            expected = "give linearly independent functions to have an error"
             got = "'paper', whose functions are dependent on these training rows"
             remedy = "use extension='consistent', or a larger sigma"
-            raise invalid("extension", expected, got, remedy)
+            raise invalid("extension", "give independent functions", got, remedy)
         return np.asarray(triangle)
 
 
@@ -365,12 +357,9 @@ class Algorithm1(Eigenfunctions):
 class LandmarkFunctions(Eigenfunctions):
     """The consistent form on a graph through landmarks.
 
-    The eigenpairs g, lambda of the graph on landmarks give those of the rows. For NCut ``U = Z c``
-    with ``c = g / sqrt(1 - lambda)`` solves ``L u = lambda D u`` and ``U^T D U = I``. The
-    consistent form ``sum_i W(x, x_i) U[i] / (d(x) (1 - lambda))`` is then ``u(x) = z(x)^T c``, so
-    that it is exact at the training rows, and no row is without support. Where all degrees are 1
-    RatioCut is the same. With density contrast its ``z(x)^T c`` holds to the resolution of the
-    landmarks, and lambda counts by the mean m / d of each eigenvector.
+    The eigenpairs g, lambda of the graph on landmarks give those of the rows: ``U = Z c`` with
+    ``c = g / sqrt(1 - lambda)``, and ``u(x) = z(x)^T c``, exact at the training rows. With density
+    contrast RatioCut holds to the resolution of the landmarks, and lambda counts by the mean m / d.
     """
 
     form: ClassVar[str] = "landmarks"

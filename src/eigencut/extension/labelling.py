@@ -1,9 +1,4 @@
-"""Labels of new rows: in single precision wherever that cannot change a label.
-
-A row's label is the largest coordinate of ``u(x) R``. Where the two largest differ by more than the
-error bound of single precision, the label is that of double precision; the other rows, mostly few
-of them near the boundary of two clusters, are computed again in double precision.
-"""
+"""Labels of new rows: in single precision wherever that cannot change a label."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ def scores_and_support(functions: Eigenfunctions, rotation: Array, X: Array) -> 
 
 
 def is_outlier(support: Array, least_support: float) -> Mask:
-    """Where the support lies below the least, by more than rounding."""
+    """Return where the support lies below the least, by more than rounding."""
     return np.asarray(support < least_support - TIE)
 
 
@@ -48,17 +43,13 @@ def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array
     return scores, labels, lead > doubt
 
 
-# From scores to margins and probabilities, which name the same cluster as the label does. With s_k
-# the coordinate of a row along cluster k, negative ones counting as 0, and a temperature T:
+# From scores to margins and probabilities. With s_k the coordinate of a row along cluster k,
+# negative ones counting as 0, and a temperature T, higher the less clear training rows are:
 #
-#     margin = c (s_first - s_second),      p_k = exp(c s_k / T) / sum_l exp(c s_l / T),
+#     margin = c (s_first - s_second),      p_k = exp(c s_k / T) / sum_l exp(c s_l / T).
 #
-# so that ``log(p_first / p_second) = margin / T``. The certainty ``c = min(1, d(x) / d_least)``
-# is 1 for a row with the support that training rows have, and falls to 0 far away, where scores
-# say only which cluster is nearest: there all clusters are equally probable.
-#
-# The temperature is one number, from the margins of the training rows: the less clear they are, the
-# more do labels depend on which rows a model was fitted on.
+# The certainty ``c = min(1, d(x) / d_least)`` falls to 0 far from the training rows: there all
+# clusters are equally probable.
 
 # How much less probable a cluster before the label is, at least: argmax takes the first of equals.
 NUDGE = 1e-12

@@ -3,10 +3,8 @@
     maximize  sum_i w_i s_i,k(i)    subject to    low <= sum of w_i over cluster k <= high
 
 is solved by labels ``k(i) = argmax_k (s_ik + b_k)`` with one price b_k for each cluster, the dual
-of its limits: 0 for a cluster that keeps to them, positive to fill one, negative to empty one.
-Since a price does not depend on rows, it labels new rows as well. Newton's method on a smoothed
-dual and coordinate steps come near the prices; shortest augmenting paths between clusters end at
-them.
+of its limits, which labels new rows as well. Newton's method on a smoothed dual and coordinate
+steps come near the prices; shortest augmenting paths between clusters end at them.
 """
 
 from __future__ import annotations
@@ -103,13 +101,6 @@ def price_clusters(scores: Array, weight: Array, limits: SizeLimits) -> tuple[Ar
     """Return a price for each cluster, and by how much sizes still exceed the limits.
 
     They do only where rows with equal scores, or one row that stands for many, cannot be divided.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.1, 0.9]])
-    >>> prices, _ = price_clusters(scores, np.ones(4), SizeLimits(2.0, 2.0))
-    >>> np.argmax(scores + prices, axis=1)
-    array([0, 0, 1, 1])
     """
     prices, some = np.zeros(scores.shape[1]), np.arange(len(scores))
     if len(scores) > SETTINGS.some_rows and not _is_near(scores, weight, limits, prices):

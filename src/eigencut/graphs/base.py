@@ -84,7 +84,7 @@ class Graph(ABC):
 
     @property
     def self_weights(self) -> Array:
-        """``W(x_i, x_i)``."""
+        """Return ``W(x_i, x_i)``."""
         return np.asarray(self.weights.diagonal())
 
     @abstractmethod
@@ -246,7 +246,7 @@ def shares_of_votes(votes: Array, labels: Indices, n_clusters: int) -> Any:
 
 
 def index_type(n_edges: int) -> type[np.signedinteger[Any]]:
-    """Of the numbers in a sparse array: 32 bits halve the memory."""
+    """Return the type of indices in a sparse array: 32 bits halve the memory."""
     return np.int32 if n_edges < 2**31 else np.int64
 
 
@@ -309,10 +309,8 @@ POLICY = Policy()
 class Pieces:
     """The components of a graph, by size: which of them may be clusters.
 
-    Small ones do not take part in the eigenproblem: each would be a cluster before a large one is
-    cut. A component is small if it has fewer rows than ``max(2, min(n / K, largest) / 16)``; where
-    rows have weights, two of the median weight. If more than K components reach this size, the K
-    largest take part. As many as hold K different rows always do.
+    A component is small if it has fewer rows than ``max(2, min(n / K, largest) / 16)``; if more
+    than K reach this size, the K largest take part. As many as hold K different rows always do.
     """
 
     component: Indices  # (n_vertices,): numbered by decreasing number of rows
@@ -320,7 +318,7 @@ class Pieces:
 
     @cached_property
     def n_rows(self) -> Array:
-        """Of each component."""
+        """Return the rows of each component."""
         rows = np.bincount(self.component, weights=self.graph.multiplicity)
         return np.asarray(rows, dtype=np.float64)
 

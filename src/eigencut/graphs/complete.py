@@ -1,10 +1,8 @@
 """Complete graphs: edges between all vertices, which are rows or landmarks; their weights in tiles.
 
-A row belongs to its nearest landmarks: Z (n x p) has r positive entries per row that sum to 1. Only
-those entries are kept, and everything the eigenproblem needs of them is ``Z^T Z``, a sum over rows.
-Products of two memberships are rounded to multiples of 2^-34 and summed as integers. So the sum is
-exact: it is the same to the last bit in whatever order rows come, and in whatever parts. Rows that
-have weights count so many units: an integer weight is that many identical rows, to the last bit.
+Products of two memberships are rounded to multiples of 2^-34 and summed as integers, so ``Z^T Z``
+is the same to the last bit in whatever order rows come; an integer weight is that many identical
+rows.
 """
 
 from __future__ import annotations
@@ -89,10 +87,6 @@ class SymmetricTiles:
     def max(self) -> float:
         return max(float(tile.max()) for _, _, tile in self.tiles())
 
-    def dense(self) -> Array:
-        """The whole matrix: for small ones."""
-        return self.rows(np.arange(self.size))
-
 
 def _strip(index: int, size: int) -> slice:
     return slice(index * SymmetricTiles.side, min((index + 1) * SymmetricTiles.side, size))
@@ -109,7 +103,7 @@ class CompleteGraph(Graph):
 
     def dense(self, vertices: Indices | None = None) -> Array:
         if vertices is None:
-            return self.weights.dense()
+            return self.weights.rows(np.arange(self.n_vertices))
         return self.weights.rows(vertices)[:, vertices]
 
     def components(self) -> Indices:
@@ -202,13 +196,23 @@ class MembershipSums:
             rows = slice(part * step, (part + 1) * step)
             nearest, weights = members.nearest[rows].astype(np.intp), members.weights[rows]
             if masses is not None:
-                some = None if row_units is None else row_units[rows]
-                _add_columns(nearest, weights, at_landmarks[part], some)
+                for some in row_blocks(len(nearest), 1, 1 << 16):
+                    rounded = np.rint(weights[some] / QUANTUM)
+                    counted = rounded.astype(np.int64)
+                    if row_units is not None:
+                        counted = row_units[rows][some].times(rounded)
+                    at_landmarks[part] += _histogram(nearest[some], counted, n_landmarks)
                 weights = weights * np.sqrt(masses[rows, np.newaxis])
             if row_units is None:
                 kernels.chosen.add_membership_sums(nearest, weights, QUANTUM, parts[part])
             else:
-                _add_weighted_pairs(nearest, weights, parts[part], row_units[rows])
+                a, b = np.tril_indices(nearest.shape[1])  # one half of Z^T Z
+                for some in row_blocks(len(nearest), 1, 1 << 17):
+                    rounded = np.rint(weights[some][:, a] * weights[some][:, b] / QUANTUM)
+                    place = nearest[some][:, a] * n_landmarks + nearest[some][:, b]
+                    counted = row_units[rows][some].times(rounded)
+                    sums = _histogram(place, counted, n_landmarks**2)
+                    parts[part] += sums.reshape(n_landmarks, n_landmarks)
 
         for_each(fill, range(n_parts))
         of_columns = None if masses is None else at_landmarks.sum(axis=0)
@@ -232,7 +236,7 @@ class MembershipSums:
 
     @property
     def gram(self) -> Array:
-        """E."""
+        """Return E."""
         half = self.units.toarray().astype(np.float64) * self.unit
         return half + half.T - np.diag(half.diagonal())
 
@@ -316,29 +320,6 @@ class RowUnits:
         """The products with integers of which there is a column, or several, for each row."""
         rest = np.rint(self.rest[:, np.newaxis] * rounded).astype(np.int64)
         return self.whole[:, np.newaxis] * rounded.astype(np.int64) + rest
-
-
-def _add_columns(
-    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits | None
-) -> None:
-    """Add the column sums of Z."""
-    for rows in row_blocks(len(nearest), 1, 1 << 16):
-        rounded = np.rint(weights[rows] / QUANTUM)
-        counted = rounded.astype(np.int64) if row_units is None else row_units[rows].times(rounded)
-        units += _histogram(nearest[rows], counted, len(units))
-
-
-def _add_weighted_pairs(
-    nearest: Indices, weights: Array, units: NDArray[np.int64], row_units: RowUnits
-) -> None:
-    """Add one half of Z^T Z, each row so many times."""
-    p, r = len(units), nearest.shape[1]
-    a, b = np.tril_indices(r)
-    flat = units.reshape(-1)
-    for rows in row_blocks(len(nearest), 1, 1 << 17):
-        rounded = np.rint(weights[rows][:, a] * weights[rows][:, b] / QUANTUM)
-        place = nearest[rows][:, a] * p + nearest[rows][:, b]
-        flat += _histogram(place, row_units[rows].times(rounded), p * p)
 
 
 def _histogram(place: Indices, values: NDArray[np.int64], n: int) -> NDArray[np.int64]:

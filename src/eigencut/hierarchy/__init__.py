@@ -1,5 +1,1 @@
-"""Clusters within clusters.
-
-- ``hierarchy``: coarser cuts as a tree of the clusters; levels
-- ``recluster``: splits a cluster into parts; makes models, so it stands above the estimator
-"""
+"""Clusters within clusters: coarser cuts as a tree, and clusters split into parts."""

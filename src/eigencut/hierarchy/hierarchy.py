@@ -22,14 +22,10 @@ from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
 
-# How much weight there is between clusters: the graph of the clusters themselves.
-#
-#     B_kl = sum over x in k, y in l of W(x, y),
-#
-# with the factor 1/n of the graph. A model that keeps its rows is asked for W times the indicators,
-# which is exact, and a discrete cut keeps B itself. Others (landmarks, precomputed affinities) know
-# their graph by K eigenfunctions. With the indicators Z, ``A = Z^T M U`` and the masses m of the
-# clusters,
+# The graph of the clusters themselves, ``B_kl = sum over x in k, y in l of W(x, y)`` with the
+# factor 1/n of the graph. A model that keeps its rows is asked for W times the indicators, and a
+# discrete cut keeps B itself. Others (landmarks, precomputed affinities) know their graph by K
+# eigenfunctions. With the indicators Z, ``A = Z^T M U`` and the masses m of the clusters,
 #
 #     Z^T L Z = A Lambda A^T + sum over the unknown eigenpairs of lambda_j a_j a_j^T,
 #
@@ -51,9 +47,8 @@ class ClusterWeights:
 def cluster_weights(fitted: FittedCut) -> ClusterWeights:
     """Return those of a fitted cut, on the rows that it was fitted on."""
     affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
-    count = affinity.multiplicity_
+    count, places = affinity.multiplicity_, getattr(affinity, "rows_", None)
     rows: Any = np.bincount(labels, count, K)
-    places: Any = getattr(affinity, "rows_", None)
     if isinstance(fitted, FittedDiscreteCut):
         weights, exact = fitted.links.toarray() / affinity.n_rows_, True
         mass = weights.sum(axis=1) if fitted.cut.mass_is_degree else rows
@@ -99,21 +94,14 @@ APART = 1.5
 class Joining(JsonReady):
     """Two groups that become one.
 
-    Attributes
-    ----------
-    kept, joined : int
-        Their numbers; the union has the number ``kept``, the smaller one.
-    n_groups, cut_value : int and float
-        Groups before, and the value of the cut into so many.
-    link : float
-        The weight between the two, over what chance would put there: 0 for no edge at all, 1 if
-        they were no clusters.
+    A link is the weight between the two, over what chance would put there: 0 for no edge at all, 1
+    if they were no clusters.
     """
 
-    kept: int
+    kept: int  # the smaller number, which the union has
     joined: int
-    n_groups: int
-    cut_value: float
+    n_groups: int  # before
+    cut_value: float  # of the cut into so many
     link: float
 
 
@@ -143,17 +131,7 @@ class Hierarchy(Printed, JsonReady):
         """For each cluster the number of its group in the cut into so many.
 
         ``hierarchy.labels(3)[model.predict(X)]`` labels rows. A group has the smallest of its
-        numbers.
-
-        Parameters
-        ----------
-        n_groups : int
-            From 1 to K.
-
-        Returns
-        -------
-        array of shape (K,)
-            Where numbers have gaps, of the largest number and one; -1 where no cluster has it.
+        numbers; -1 stands where no cluster has a number.
         """
         K = len(self.sizes)
         if not (is_integer(n_groups) and 1 <= n_groups <= K):
@@ -166,16 +144,10 @@ class Hierarchy(Printed, JsonReady):
         return group
 
     def levels(self, counts: Sequence[int] | str = "auto", min_children: int = 1) -> Indices:
-        """For each cluster the number of its group at several levels, the finest first.
+        """For each cluster the number of its group at several levels, as of ``predict_levels``.
 
-        Parameters
-        ----------
-        counts : sequence of int or "auto"
-            How many groups each level has, falling, at most K: ``(20, 5)``. "auto" takes all
-            clusters, and the cuts after which links fall most.
-        min_children : int, default=1
-            How many groups of the level before a group has at least. Where the tree does not give
-            that, groups with too few join others before groups that have enough do.
+        Where the tree does not give ``min_children``, groups with too few join others before groups
+        that have enough do.
 
         Returns
         -------
@@ -207,10 +179,6 @@ class Hierarchy(Printed, JsonReady):
 
         Heights are 1 less the links. Leaf k is the k-th cluster, which is topic k of BERTopic where
         sizes differ: ``topic_model.hierarchical_topics(documents, linkage_function=lambda _: Z)``.
-
-        Returns
-        -------
-        array of shape (K - 1, 4)
         """
         K, steps = len(self.sizes), np.zeros((len(self.sizes) - 1, 4))
         node = {int(number): (place, 1) for place, number in enumerate(self.numbers)}
@@ -300,13 +268,13 @@ class Hierarchy(Printed, JsonReady):
 
 
 def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:
-    """The tree of the clusters of a fitted cut, which have these numbers."""
-    found = join_all(cluster_weights(fitted), fitted.cut.name)
+    """Return the tree of the clusters of a fitted cut, which have these numbers."""
+    tree = join_all(cluster_weights(fitted), fitted.cut.name)
     named = [
         replace(one, kept=int(numbers[one.kept]), joined=int(numbers[one.joined]))
-        for one in found.joinings
+        for one in tree.joinings
     ]
-    return replace(found, joinings=tuple(named), numbers=numbers)
+    return replace(tree, joinings=tuple(named), numbers=numbers)
 
 
 def _most_full(children: Sequence[int], enough: int) -> int:
@@ -321,12 +289,12 @@ def _most_full(children: Sequence[int], enough: int) -> int:
     return n_full
 
 
-def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
+def join_all(graph: ClusterWeights, cut: str) -> Hierarchy:
     """Join clusters until one group is left."""
-    B, mass, count, K = found.weights.copy(), found.mass.copy(), found.rows.copy(), len(found.mass)
-    means = None
-    if found.means is not None:  # about their middle, and so that no square is infinite
-        means = found.means / (np.abs(found.means).max() or 1.0)
+    B, mass, count, K = graph.weights.copy(), graph.mass.copy(), graph.rows.copy(), len(graph.mass)
+    means = graph.means
+    if means is not None:  # about their middle, and so that no square is infinite
+        means = means / (np.abs(means).max() or 1.0)
         means -= means.mean(axis=0)
     total_mass, total = float(mass.sum()), float(B.sum())
     per_chance = total_mass**2 / total if total > 0 else 0.0
@@ -337,9 +305,8 @@ def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
         products = np.outer(mass, mass)
         links = per_chance * np.divide(B, products, out=np.zeros((K, K)), where=products > 0)
         kept, joined = _next(links, mass, means)
-        joinings.append(
-            Joining(kept, joined, n_groups, float(values[n_groups - 1]), float(links[kept, joined]))
-        )
+        value, link = float(values[n_groups - 1]), float(links[kept, joined])
+        joinings.append(Joining(kept, joined, n_groups, value, link))
         if means is not None:
             both = max(float(count[kept] + count[joined]), np.finfo(np.float64).tiny)
             means[kept] = (count[kept] * means[kept] + count[joined] * means[joined]) / both
@@ -349,7 +316,7 @@ def join_all(found: ClusterWeights, cut: str) -> Hierarchy:
         for sums in (mass, count):
             sums[kept] += sums[joined]
         mass[joined] = np.nan  # is no group any more
-    return Hierarchy(cut, found.rows, tuple(joinings), values, found.exact, np.arange(K))
+    return Hierarchy(cut, graph.rows, tuple(joinings), values, graph.exact, np.arange(K))
 
 
 def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from eigencut.fitted import Answers
 from eigencut.gpod import GPOD
 from eigencut.hierarchy.hierarchy import Hierarchy, Joining
 from eigencut.io.state_reader import StateReader
-from eigencut.model import Mask, Model, Prepared, check_model, spread
+from eigencut.model import Mask, Model, check_model, spread
 from eigencut.tables.table_model import TableModel, table_model
 
 _MOST_SPLITS = 10_000  # of a model in a file
@@ -55,19 +55,18 @@ def _asks_base(name: str) -> Any:
 
 
 class Reclustered(Model):
-    """A fitted model of which clusters were split; ``recluster`` makes it.
+    """What ``recluster`` returns: a fitted model with split clusters.
 
     Attributes
     ----------
     base_ : GPOD or TableModel
-        Whose clusters were split.
+        The model before the split.
     splits_ : tuple of Split
-        In the order in which they were made; a part can be split again.
+        The splits, in the order in which they were made.
     n_clusters_ : int
-        Clusters in all, parts counted.
+        The number of all clusters; each part is one.
     labels_ : array of shape (n_rows,)
-        Of the rows X that the last cluster was split by, as ``predict`` gives them. Not there where
-        these were the rows that the model has kept, which has them in another order.
+        The labels of the rows X of the last ``recluster``; not set without X.
     """
 
     _saved_as: ClassVar[str] = "Reclustered"
@@ -106,8 +105,6 @@ class Reclustered(Model):
         self.base_ = copy(self.base_)  # which may be the model before the split, too
         self.base_.class_names_ = names
 
-    # --------------------------------------------------------------- new rows
-
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
         """Raise an error: a guarantee needs refits of one cut; see ``GPOD.predict_set``."""
         return self.one_cut().predict_set(X, coverage, calibration=calibration)
@@ -125,14 +122,15 @@ class Reclustered(Model):
         whole = self.base_.hierarchy()
         sizes = np.zeros(self.n_clusters_)
         sizes[: len(whole.sizes)] = whole.sizes
+        trees = [split.part.hierarchy() for split in self.splits_]
+        for split, tree in zip(self.splits_, trees, strict=True):
+            sizes[split.numbers] = tree.sizes
         joinings: list[Joining] = []
-        for split in reversed(self.splits_):
-            for step in split.part.hierarchy().joinings:
+        for split, tree in zip(reversed(self.splits_), reversed(trees), strict=True):
+            for step in tree.joinings:
                 kept, joined = split.numbers[[step.kept, step.joined]].tolist()
                 n_groups = self.n_clusters_ - len(joinings)
                 joinings.append(replace(step, kept=kept, joined=joined, n_groups=n_groups))
-        for split in self.splits_:
-            sizes[split.numbers] = split.part.hierarchy().sizes
         values = [step.cut_value for step in reversed(joinings)]
         return replace(
             whole,
@@ -145,13 +143,8 @@ class Reclustered(Model):
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Refit the model as if it had seen these rows too; clusters and parts keep their numbers.
 
-        The base takes all rows, and each part those of its cluster; see ``GPOD.update``.
-
-        Raises
-        ------
-        ValueError
-            If a cluster or a part comes or goes, since its number would be that of another; the
-            model stays as it was.
+        The base takes all rows, and each part those of its cluster; see ``GPOD.update``. If a
+        cluster or a part would come or go, the model stays as it was and an error says so.
         """
         self.check_fitted()
         with one_at_a_time(self):
@@ -171,15 +164,12 @@ class Reclustered(Model):
             pairs += [(a.part, b.part) for a, b in zip(self.splits_, updated.splits_, strict=True)]
             if any(list(a.cluster_numbers_) != list(b.cluster_numbers_) for a, b in pairs):
                 expected = "keep the clusters of the model, since the parts are numbered after them"
-                got = "rows that add or remove clusters"
                 remedy = "update the model before the split, model.unsplit.update(X), and split it "
-                raise invalid("X", expected, got, f"{remedy}again")
+                raise invalid("X", expected, "rows that add or remove clusters", f"{remedy}again")
             with all_or_nothing(self) as fresh:
                 fresh.base_, fresh.splits_ = updated.base_, updated.splits_
                 fresh.labels_ = updated.predict(X)
             return self
-
-    # ------------------------------------------------- what a Model is asked
 
     def check_fitted(self) -> None:
         """Raise NotFittedError if no cluster was split."""
@@ -215,13 +205,9 @@ class Reclustered(Model):
     as_columns = _asks_base("as_columns")
     from_units = _asks_base("from_units")
     described_columns = _asks_base("described_columns")
+    prepare = _asks_base("prepare")
     prepared_blocks = _asks_base("prepared_blocks")
     naming_rows = _asks_base("naming_rows")
-
-    def prepare(self, X: Any, at_least: int = 1) -> Prepared:
-        """Return the rows as the base prepares them."""
-        self.check_fitted()
-        return self.base_.prepare(X, at_least)
 
     def labels_of(self, rows: Any) -> Indices:
         """Return the numbers of the clusters and parts of prepared rows."""
@@ -272,16 +258,14 @@ class Reclustered(Model):
         model.base_ = table_model(self.base_)
         return model
 
-    # ------------------------------------------------------------------ saving
-
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """The base, and for each split its cluster and its part."""
         self.check_fitted()
         clusters = np.array([split.cluster for split in self.splits_], dtype=np.int64)
         parts = {_part_name(place): split.part for place, split in enumerate(self.splits_)}
+        state = {"base": self.base_, "clusters": clusters, **parts}
         has_labels = include_training_data and "labels_" in self.__dict__
-        labels = {"labels": self.labels_} if has_labels else {}
-        return {"base": self.base_, "clusters": clusters, **parts, **labels}
+        return state | ({"labels": self.labels_} if has_labels else {})
 
     def _restore(self, state: StateReader) -> None:
         """Take back a saved ``_state()``, instead of a fit."""
@@ -289,46 +273,40 @@ class Reclustered(Model):
         clusters = state.indices("clusters", (None,), below=2**31)
         if len(clusters) > _MOST_SPLITS:
             raise ValueError(f"a model can have {_MOST_SPLITS} splits at most.")
-        found = self._from_splits(base)
-        if found.gpod.affinity_.pairwise:
+        model = self._from_splits(base)
+        if model.gpod.affinity_.pairwise:
             raise ValueError("clusters of precomputed affinities cannot be split.")
         for place, cluster in enumerate(clusters):
             part = state.fitted(_part_name(place), GPOD)
             is_of_rows = not part.affinity_.pairwise and part.outliers == "keep"
-            has_columns = part.n_features_in_ == found.gpod.n_features_in_
-            if cluster >= found.n_clusters_ or not (is_of_rows and has_columns):
+            has_columns = part.n_features_in_ == model.gpod.n_features_in_
+            if cluster >= model.n_clusters_ or not (is_of_rows and has_columns):
                 raise ValueError(f"{_part_name(place)} must be of a cluster of the model.")
-            found = found._with_split(int(cluster), part)
-        self.base_, self.splits_ = found.base_, found.splits_
+            model = model._with_split(int(cluster), part)
+        self.base_, self.splits_ = model.base_, model.splits_
         if "labels" in state:
-            self.labels_ = state.indices("labels", (None,), found.n_clusters_, least=-1)
+            self.labels_ = state.indices("labels", (None,), model.n_clusters_, least=-1)
 
 
-def recluster(
-    model: Any,
-    X: Any = None,
-    *,
-    cluster: int,
-    n_clusters: int | str = 2,
-) -> Reclustered:
+def recluster(model: Any, X: Any = None, *, cluster: int, n_clusters: int | str = 2) -> Reclustered:
     """Split one cluster of a fitted model; all other clusters keep their rows and numbers.
 
     Parameters
     ----------
     model : fitted GPOD, TableModel or Reclustered
-        Stays as it is.
+        The model itself does not change.
     X : array-like of shape (n_samples, n_features), optional
-        Rows, of which those that belong to the cluster are clustered. Default: the rows that the
-        model has kept, with their weights. Landmarks keep none.
+        Rows of all clusters; those of the cluster are used. Default: the training rows that the
+        model keeps, with their weights. With landmarks it keeps none.
     cluster : int
         The number of the cluster.
     n_clusters : int or "auto", default=2
-        Its parts. The first keeps the number of the cluster; the others have the next free ones.
+        The number of parts. The largest keeps the number of the cluster; the others get new ones.
 
     Returns
     -------
     Reclustered
-        Labels any row, and can be saved, described and reclustered.
+        A model that labels any row, and can be saved, described and reclustered.
 
     Examples
     --------
@@ -355,7 +333,15 @@ def recluster(
     if not (is_integer(cluster) and 0 <= cluster < K):
         expected = f"be the number of a cluster, from 0 to {K - 1}"
         raise invalid("cluster", expected, repr(cluster), "use one that predict gives")
-    rows, counts, complete = _rows_and_counts(before, X)
+    affinity, counts = gpod.affinity_, None
+    if X is not None:
+        rows, complete = before.prepare(X)
+    elif getattr(affinity, "rows_", None) is None:
+        expected = "be given for a model that has not kept its rows, as landmarks do not"
+        remedy = "pass the rows of the fit, or others like them (on the command line: a TABLE)"
+        raise invalid("X", expected, None, remedy)
+    else:
+        rows, counts = affinity.rows_, affinity.multiplicity_
     with threads(gpod.n_jobs):
         inside = np.flatnonzero(before.labels_of(rows) == cluster)
     if len(inside) < 2:
@@ -364,11 +350,11 @@ def recluster(
         raise invalid("X", expected, got, "pass more rows, or another cluster")
     part = gpod.for_prepared_rows().set_params(n_clusters=n_clusters, outliers="keep")
     part.fit(rows[inside], sample_weight=None if counts is None else counts[inside])
-    found = before._with_split(int(cluster), part)
+    after = before._with_split(int(cluster), part)
     if X is not None:
         with threads(gpod.n_jobs):
-            found.labels_ = spread(found.labels_of(rows), complete, -1)
-    return found
+            after.labels_ = spread(after.labels_of(rows), complete, -1)
+    return after
 
 
 def _part_name(place: int) -> str:
@@ -378,17 +364,3 @@ def _part_name(place: int) -> str:
         place, digit = divmod(place, 26)
         letters = chr(ord("a") + digit) + letters
     return f"part_{letters}"
-
-
-def _rows_and_counts(model: Reclustered, X: Any) -> tuple[Any, Array | None, Mask]:
-    """Prepared rows, how much each counts (the same for all if None), and which are complete."""
-    if X is not None:
-        rows, complete = model.prepare(X)
-        return rows, None, complete
-    affinity = model.gpod.affinity_
-    rows = getattr(affinity, "rows_", None)
-    if rows is None:
-        expected = "be given for a model that has not kept its rows, as landmarks do not"
-        remedy = "pass the rows of the fit, or others like them (on the command line: a TABLE)"
-        raise invalid("X", expected, None, remedy)
-    return rows, affinity.multiplicity_, np.ones(rows.shape[0], dtype=bool)

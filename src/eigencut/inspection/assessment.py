@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigencut._utils.arrays import Array, are_counts
+from eigencut._utils.arrays import Array
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut.affinities.base import Affinity, VectorAffinity
 from eigencut.affinities.given import Precomputed
@@ -45,51 +45,42 @@ _Lines = Iterator[tuple[str, str]]  # a label and a text each
 
 @dataclass(frozen=True, repr=False)
 class RiskSummary(Printed, JsonReady):
-    """What is known about the risk of a fitted model. ``print`` it to read it.
+    """How well the clusters of a fitted model hold. ``print`` it to read it.
 
     Attributes
     ----------
     cut, n_rows, n_clusters : str, int, int
-        Of the model.
+        The cut, the number of training rows and the number of clusters of the model.
     leaving : LeavingShares or None
         How much of a row's similarity leaves its cluster on new data, with limits that hold.
     cut_training, cut_heldout : CutValue or None
         The value of the cut over pairs of different rows; None where rows are missing.
     excess : MeasuredExcess or None
         The excess risk, measured on held-out rows.
-    outliers : float or None
-        Share of the held-out rows that are less similar to the training rows than these are,
-        but for the ``outlier_quantile``.
-    ambiguous : float
-        Share of the rows, held-out ones if there are any, with a margin below 0.1.
+    outliers, ambiguous : float or None, float
+        Share of the held-out rows that are unlike the training rows (see ``outlier_quantile`` of
+        ``GPOD``); share of the held-out rows, or without them of the training rows, with a margin
+        below 0.1.
     significance, stability : object or None
-        Results that were handed to ``assess``.
+        The results that you passed to ``assess``.
     eigenvalues : array of shape (K,) or None
-        This and all that follows, but C and notes, is None of a discrete cut.
-    empirical_error : float
-        Eq. 3 on the training rows, in population normalization.
-    population_error : ErrorEstimate or None
-        F on the held-out rows.
-    cost : DiscretizationCost or None
-        What the discretization adds to F: on held-out rows, or else on the training rows.
-    epsilon : float
-        Of Theorems 2 and 4, on the same rows; NaN, and the discrete bounds with it, where neither
-        these nor the model can tell.
+        Eigenvalues. After a discrete cut, these and all below except C and notes are None.
+    empirical_error, population_error : float, ErrorEstimate or None
+        The paper's error F (Eq. 3): on the training rows, and on the held-out rows.
+    cost, epsilon : DiscretizationCost or None, float
+        What the rotation to clusters adds to F, and epsilon of Theorems 2 and 4; on held-out rows,
+        or without them on the training rows. NaN if this is not known.
     C, B, kappa : float
         The constants of the bounds, as far as the rows show them: the largest weight, the largest
         squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
     bounds_paper, bounds_tight : Bounds
-    largest_error : float
-        F cannot be larger than this.
-    vacuous : bool
-        Whether the paper's continuous bound is not below ``largest_error``.
-    notes : tuple of str
-        What to keep in mind about the theory.
-    cautions : tuple of str
-        What to keep in mind about the rows that were measured.
+    largest_error, vacuous : float and bool
+        F cannot be larger than this; whether the paper's first bound is as large as this.
+    notes, cautions : tuple of str
+        What to keep in mind about the theory, and about the rows that were measured.
     cut_values_compare : bool
-        False where weights go by ranks of neighbours: cut values of different numbers of rows then
-        do not compare, and are not printed.
+        False with ``RankedNeighbors``, where cut values of different numbers of rows cannot be
+        compared, and are not printed.
     theory : bool
         Whether ``print`` shows errors of functions, bounds and notes.
     """
@@ -125,11 +116,11 @@ class RiskSummary(Printed, JsonReady):
     def _sentences(self) -> list[str]:
         """Return the title and what comes before all blocks."""
         n = round(self.n_rows, 1)  # an integer stays one
-        found = [f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {n} rows"]
-        found += [fill(caution, 100) for caution in self.cautions]
+        sentences = [f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {n} rows"]
+        sentences += [fill(caution, 100) for caution in self.cautions]
         if self.leaving is not None and self.n_clusters > 1:
-            found.append(self.leaving.sentence)
-        return found
+            sentences.append(self.leaving.sentence)
+        return sentences
 
     def _blocks(self) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
         """Give the title of each block, and its labels and texts."""
@@ -149,14 +140,14 @@ class RiskSummary(Printed, JsonReady):
         yield where, self._to_act_on()
         if self.theory and self.eigenvalues is not None:
             yield "The relaxed cut", self._measured()
-            constants = [
-                ("C, largest weight", f"{self.C:.4g}"),
-                ("B, largest squared function", f"{self.B:.4g}"),
-                ("kappa, largest |d(x) - W(x, x)|", f"{self.kappa:.4g}"),
-                ("epsilon", f"{self.epsilon:.4g}"),
-            ]
+            constants = {
+                "C, largest weight": self.C,
+                "B, largest squared function": self.B,
+                "kappa, largest |d(x) - W(x, x)|": self.kappa,
+                "epsilon": self.epsilon,
+            }
             where = "The paper's bounds (delta = 0.05), constants as the rows show them"
-            yield where, constants
+            yield where, [(name, f"{value:.4g}") for name, value in constants.items()]
             head = f"{'Bounds of the excess risk':<{_LABEL + 4}}{'paper':>10}  {'tight':>10}"
             yield head, self._bounds()
 
@@ -168,14 +159,13 @@ class RiskSummary(Printed, JsonReady):
             yield "Notes", (), [[note] for note in self.notes]
 
     def __str__(self) -> str:
-        blocks = [_block(head, lines) for head, lines in self._blocks()]
-        notes = [
-            fill(note, 96, initial_indent="  - ", subsequent_indent="    ")
-            for note in (self.notes if self.theory else ())
-        ]
-        if notes:
-            blocks.append("\n".join(["Notes", *notes]))
-        return "\n\n".join(["\n".join(self._sentences()), *blocks])
+        blocks = [self._sentences()]
+        for head, lines in self._blocks():
+            blocks.append([head, *(f"  {label:<{_LABEL}}  {text}" for label, text in lines)])
+        if self.theory and self.notes:
+            indents: Any = dict(initial_indent="  - ", subsequent_indent="    ")
+            blocks.append(["Notes", *(fill(note, 96, **indents) for note in self.notes)])
+        return "\n\n".join(map("\n".join, blocks))
 
     def _to_act_on(self) -> _Lines:
         own = self.cut_training
@@ -238,25 +228,21 @@ def assess(
     stability: Any = None,
     theory: bool = False,
 ) -> RiskSummary:
-    """Everything this library can say about the risk of a fitted model.
+    """Measure how well the clusters of a fitted model hold.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
     X_heldout : array-like of shape (m, n_features), optional
-        Rows that played no part in the fit, at least 3. Without them nothing is known of new data:
-        no excess risk, no population error, and the epsilon of the bounds is that of the training
-        rows.
+        At least 3 rows that played no part in the fit. Without them, new data are not assessed.
     sample_weight : array-like of shape (m,), optional
-        How many times each held-out row counts; weights that are no integers count together as many
-        rows as ``(sum w)^2 / sum w^2``. Of the training rows n, and so every bound, counts the
-        weights of the fit: it is that of independent rows only if each weight is a number of them.
+        How many times each held-out row counts. If some weights are not integers, all together
+        count as ``(sum w)^2 / sum w^2`` rows. The n of the bounds is the sum of the fit's weights.
     significance, stability : optional
-        Results that take many refits, to be shown with the rest: anything with a ``p_value``, and
-        anything with a ``mean``.
+        Results of ``significance`` and ``stability``, to print with the rest.
     theory : bool, default=False
-        Whether ``print`` shows what the paper says, too: errors of functions, and bounds. They
-        apply to weights that were fixed before seeing the data.
+        Whether ``print`` also shows the errors and bounds of the paper. They hold only for weights
+        that do not depend on the data.
 
     Returns
     -------
@@ -291,13 +277,10 @@ def assess(
                 f"{is_known.mean():.0%} of these rows are identical to training rows. If they are "
                 "the training rows, these numbers are too favourable: pass rows that were held out."
             )
-        times = np.ones(1) if counts is None else np.rint(counts)
-        is_whole = are_counts(times) and (counts is None or np.allclose(counts, times, rtol=1e-9))
-        if rows is not None and is_whole:
-            leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
         is_relaxed, heldout, outliers = hasattr(gpod, "eigenvalues_"), None, None
         pairs, labels = None, None
         if rows is not None:
+            leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
             answers = fitted.answers(rows)
             # What follows is made of the same pairs, whose weights take most of the time.
             pairs = RowPairs.from_rows(affinity, rows, counts)
@@ -327,9 +310,7 @@ def assess(
             theory=theory,
         )
         if is_relaxed:
-            return _with_functions(
-                summary, gpod, rows=rows, counts=counts, pairs=pairs, labels=labels
-            )
+            return _with_functions(summary, gpod, rows=rows, pairs=pairs, labels=labels)
     note = (
         "A discrete cut has no eigenfunctions: errors of functions and the bounds were "
         "left out. Fit with solver='relaxed' for them."
@@ -343,7 +324,7 @@ def assess(
 
 
 def _with_functions(
-    summary: RiskSummary, gpod: Any, *, rows: Any, counts: Any, pairs: Any, labels: Any
+    summary: RiskSummary, gpod: Any, *, rows: Any, pairs: Any, labels: Any
 ) -> RiskSummary:
     """Add what eigenfunctions tell: errors, the cost of discretization and the bounds."""
     fitted, affinity, C, heldout = gpod.fitted_cut_, gpod.affinity_, summary.C, summary.cut_heldout
@@ -352,7 +333,7 @@ def _with_functions(
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
     error, cost, excess, notes = None, None, None, list[str]()
     if heldout is not None:
-        values = fitted.unit_embedding(rows)
+        values = functions.unit(functions(rows))
         error = error_of_pairs(pairs, values)
         try:
             continuous = constrained_error(pairs, values, fitted.cut)
@@ -367,17 +348,14 @@ def _with_functions(
     eps = training_epsilon(gpod) if cost is None and keeps_rows else math.nan
     eps = eps if cost is None else cost.epsilon
     diagonal = functions.degrees - affinity.self_weights_
-    kappa = float(np.abs(diagonal).max())
-    constants = {"C": C, "B": B, "kappa": kappa}
-    paper, tight = (
-        bounds(gpod.cut, n, K, **constants, eps=0 if math.isnan(eps) else eps, constant=constant)
-        for constant in ("paper", "tight")
-    )
-    if math.isnan(eps):
-        paper, tight = (
-            replace(one, discrete=eps, terms=one.terms | {"discretization": eps})
-            for one in (paper, tight)
-        )
+    kappa, both = float(np.abs(diagonal).max()), []
+    for constant in ("paper", "tight"):
+        known = 0.0 if math.isnan(eps) else eps
+        one = bounds(gpod.cut, n, K, C=C, B=B, kappa=kappa, eps=known, constant=constant)
+        if math.isnan(eps):
+            one = replace(one, discrete=eps, terms=one.terms | {"discretization": eps})
+        both.append(one)
+    paper, tight = both
     ceiling = THEORIES[gpod.cut].largest_error(K, C, B)
     return replace(
         summary,
@@ -412,18 +390,16 @@ def _notes(
     fixed = "The bounds are for a weight function fixed before seeing the data"
     sigma = getattr(affinity, "sigma", None)
     if not isinstance(affinity, (VectorAffinity, Precomputed)):
-        notes.append(
-            f"{fixed}; the edges of this graph depend on the sample, so they do not apply."
-        )
+        why = "the edges of this graph depend on the sample, so they do not apply"
+        notes.append(f"{fixed}; {why}.")
     elif affinity.pairwise:
         notes.append(f"{fixed}; only you know whether these affinities were.")
     elif sigma is not None and not isinstance(sigma, Real):
         rule = "a function" if callable(sigma) else repr(sigma)
         notes.append(f"{fixed}; here sigma was {rule}. Give it as a number chosen beforehand.")
     if affinity.weight_bound_ is None:
-        notes.append(
-            "C is the largest weight that was seen: no upper bound is known of this affinity."
-        )
+        text = "C is the largest weight that was seen: no upper bound is known of this affinity."
+        notes.append(text)
     if (diagonal <= 0).all():
         notes.append(
             "kappa is an absolute value: L(x, x) = d(x) - W(x, x) is nowhere positive here, as "
@@ -434,19 +410,14 @@ def _notes(
     return notes
 
 
-def _block(title: str, lines: Iterable[tuple[str, str]]) -> str:
-    return "\n".join([title, *(f"  {label:<{_LABEL}}  {text}" for label, text in lines)])
-
-
 def _with_error(value: float, standard_error: float) -> str:
     return f"{value:.4g} ± {standard_error:.2g}"
 
 
 def _of_cut(cut: CutValue) -> str:
     """The value; with its standard error where that is no understatement, away from zero."""
-    if cut.is_near_zero:
-        return f"{cut.value:.4g}"
-    return _with_error(cut.value, cut.standard_error)
+    value = f"{cut.value:.4g}"
+    return value if cut.is_near_zero else _with_error(cut.value, cut.standard_error)
 
 
 def _listed(values: Array) -> str:

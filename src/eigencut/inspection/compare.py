@@ -36,38 +36,18 @@ from eigencut.theory.betting import limits_of_mean
 class ComparedMethod(JsonReady):
     """The scores of one clustering; NaN where a score is not defined.
 
-    Attributes
-    ----------
-    n_clusters : int
-    smallest, largest : int
-        Sizes of clusters.
-    labelled : float
-        The share of rows with a label that is not below 0.
-    leaves, leaves_at_most : float
-        The mean share of a row's neighbours outside its cluster, rows without a label counting as
-        outside, and its upper limit at 95 %; on rows that played no part in the fit. Given labels
-        and estimators without ``predict`` have seen them, so their limit is NaN.
-    stability : float
-        The adjusted Rand index of fits on two halves of the rows that share half of theirs, on the
-        shared rows.
-    silhouette : float
-        Of the rows with a label.
-    seconds : float
-        Of the fit on all rows.
-    ari, nmi, ami : float
-        Against true labels, where they are given.
+    Leaving shares are of rows that played no part in the fit; given labels and estimators without
+    ``predict`` have seen all rows, so they have no limit.
     """
 
     n_clusters: int
-    smallest: int
-    largest: int
-    labelled: float
-    leaves: float
-    leaves_at_most: float
-    stability: float
-    silhouette: float
-    seconds: float
-    ari: float
+    labelled: float  # the share of rows with a label that is not below 0
+    leaves: float  # the mean share of a row's neighbours outside its cluster, or without a label
+    leaves_at_most: float  # its upper limit at 95 %
+    stability: float  # the adjusted Rand index, on shared rows, of fits that share half of theirs
+    silhouette: float  # of the rows with a label
+    seconds: float  # of the fit on all rows
+    ari: float  # against true labels, where they are given, as nmi and ami
     nmi: float
     ami: float
 
@@ -78,8 +58,7 @@ class Comparison(JsonReady):
 
     Attributes
     ----------
-    methods : dict of str to ComparedMethod
-    labels : dict of str to array of shape (n_rows,)
+    methods, labels : dict of str to ComparedMethod, and to array of shape (n_rows,)
     agreement : array of shape (n_methods, n_methods)
         The adjusted Rand index of each two.
     """
@@ -89,12 +68,7 @@ class Comparison(JsonReady):
     agreement: Array
 
     def to_frame(self) -> Any:
-        """Return the scores as a data frame, a line for each method.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return the scores as a pandas data frame, a line for each method."""
         rows = [asdict(one) for one in self.methods.values()]
         return needed("pandas", "pandas").DataFrame(rows, index=list(self.methods))
 
@@ -116,7 +90,7 @@ def compare(
     n_refits: int = 5,
     random_state: int = 0,
 ) -> Comparison:
-    """Compare estimators and labels on the same rows, without true labels.
+    """Compare estimators and labels on the same rows; true labels are optional.
 
     No score is neutral: see ``docs/guide/compare.md`` for what each of them rewards.
 
@@ -124,11 +98,11 @@ def compare(
     ----------
     X : array-like of shape (n_rows, n_features)
     methods : dict of str to estimator or labels
-        Anything with ``fit_predict``, or one label for each row; labels below 0 mean none.
+        An estimator with ``fit_predict``, or a label for each row; below 0 means no label.
     y : array-like of shape (n_rows,), optional
         True labels.
     n_refits : int, default=5
-        Pairs of fits that ``stability`` is the mean of.
+        The number of pairs of fits for ``stability``.
     random_state : int, default=0
 
     Returns
@@ -161,9 +135,9 @@ def compare(
     for name, method in methods.items():
         start = time.perf_counter()
         is_estimator = hasattr(method, "fit_predict")
-        found = clone(method).fit_predict(rows) if is_estimator else method
+        given = clone(method).fit_predict(rows) if is_estimator else method
         seconds = time.perf_counter() - start if is_estimator else np.nan
-        own = labels[name] = _checked_labels(f"methods[{name!r}]", found, len(rows))
+        own = labels[name] = _checked_labels(f"methods[{name!r}]", given, len(rows))
         is_held_out = is_estimator and hasattr(method, "predict")
         known, new = own[first], own[second]
         if is_held_out:
@@ -171,15 +145,12 @@ def compare(
             known, new = fitted.predict(rows[first]), fitted.predict(rows[second])
         leaves = _leaves(neighbors, graph.vertex_of_row, known, rows[second], new)
         is_in = own >= 0
-        sizes = np.unique(own[is_in], return_counts=True)[1]
-        silhouette = np.nan
-        if 1 < len(sizes) < is_in.sum():
+        n_clusters, silhouette = len(np.unique(own[is_in])), np.nan
+        if 1 < n_clusters < is_in.sum():
             some = 5000 if is_in.sum() > 5000 else None
             silhouette = silhouette_score(rows[is_in], own[is_in], sample_size=some, random_state=0)
         compared[str(name)] = ComparedMethod(
-            n_clusters=len(sizes),
-            smallest=int(sizes.min()) if len(sizes) else 0,
-            largest=int(sizes.max(initial=0)),
+            n_clusters=n_clusters,
             labelled=float(is_in.mean()),
             leaves=float(leaves.mean()) if len(leaves) else np.nan,
             leaves_at_most=float(limits_of_mean(leaves, 0.05)[1]) if is_held_out else np.nan,
@@ -196,11 +167,11 @@ def compare(
 
 
 def _checked_labels(name: str, labels: Any, n_rows: int) -> Indices:
-    found = np.asarray(labels)
-    if found.shape != (n_rows,) or found.dtype.kind not in "iub":
+    numbers = np.asarray(labels)
+    if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iub":
         expected = f"be an estimator, or an integer label for each of the {n_rows} rows"
         raise invalid(name, expected, shown(labels), "use -1 for rows without a label")
-    return found.astype(np.intp)
+    return numbers.astype(np.intp)
 
 
 def _leaves(
@@ -218,11 +189,11 @@ def _leaves(
 
 
 def _stability(method: Any, rows: Array, n_refits: int, random_state: int) -> float:
-    """Return the mean agreement of fits on two halves that share half of their rows."""
-    rng, quarter, found = np.random.default_rng(random_state), len(rows) // 4, []
+    """Return how ``compare`` rates stability: fits on two halves that share half of their rows."""
+    rng, quarter, scores = np.random.default_rng(random_state), len(rows) // 4, []
     for _ in range(n_refits):
         order = rng.permutation(len(rows))
         one, other = order[: 2 * quarter], np.delete(order[: 3 * quarter], np.s_[quarter:-quarter])
         labels = [clone(method).fit_predict(rows[some])[:quarter] for some in (one, other)]
-        found.append(adjusted_rand_score(*labels))
-    return float(np.mean(found))
+        scores.append(adjusted_rand_score(*labels))
+    return float(np.mean(scores))

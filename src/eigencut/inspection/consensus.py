@@ -2,15 +2,9 @@
 
     W = B S^(-1) B^T,    B_ic = 1 if row i is in cluster c,    S = diag(rows of each cluster)
 
-B has a column for each cluster of each labelling: these are landmarks of the rows. With D the
-number of labellings of each row, the graph ``B^T D^(-1) B`` on clusters has the eigenvalues of W
-([1]_), and the eigenvectors of W are weighted means of its own, ``D^(-1) B V``. So the cost is
-linear in rows.
-
-References
-----------
-.. [1] X. Z. Fern, C. E. Brodley, "Solving Cluster Ensemble Problems by Bipartite Graph
-   Partitioning", International Conference on Machine Learning, 2004.
+With D the number of labellings of each row, the graph ``B^T D^(-1) B`` on clusters has the
+eigenvalues of W (Fern, Brodley, 2004), and the eigenvectors of W are weighted means of its own,
+``D^(-1) B V``. So the cost is linear in rows.
 """
 
 from __future__ import annotations
@@ -51,17 +45,17 @@ class Consensus(JsonReady):
 
 
 def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int = 0) -> Consensus:
-    """Make one partition from many: of runs, of methods or of people.
+    """Combine the labels from several runs, methods or people into one labelling.
 
     Parameters
     ----------
     labels_list : sequence of arrays of shape (n_rows,)
-        Numbers or words, in any numbers of clusters. -1 or a missing value means none.
+        Each with a label for every row: numbers or words. -1 or a missing value means no label.
     n_clusters : int
-        How many clusters the rows are put in; fewer in rare cases, where labels hardly tell so many
-        groups apart.
+        The number of clusters of the result. In rare cases you get fewer, if the labels do not show
+        so many groups.
     random_state : int, default=0
-        Seeds the discretization.
+        The seed of the search for the clusters.
 
     Returns
     -------
@@ -78,7 +72,11 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
     """
     check_count("n_clusters", n_clusters, "pass how many clusters you want")
     given = _checked(labels_list)
-    place, of_row = _different_rows(given)
+    # The first of each group of rows with the same labels, and the group of each row.
+    of_row = np.zeros(given.shape[1], dtype=np.int64)
+    for one in given:  # numbers of groups stay small, whatever the number of labellings
+        of_row = np.unique(of_row * (int(one.max()) + 2) + one + 1, return_inverse=True)[1].ravel()
+    place = np.unique(of_row, return_index=True)[1]
     labels, count = given[:, place], np.bincount(of_row).astype(np.float64)
     is_in = labels >= 0
     n_votes = is_in.sum(axis=0)
@@ -95,10 +93,10 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
     pair = columns * n_clusters + np.repeat(own, n_votes)  # a cluster, and where its row went
     inside = np.bincount(pair, np.repeat(count[votes], n_votes), starts[-1] * n_clusters)
     stays = (inside / np.repeat(B.T @ count[votes], n_clusters))[pair]
-    found, agreement = np.full(len(count), -1), np.zeros(len(count))
-    found[votes] = own
+    clusters_of, agreement = np.full(len(count), -1), np.zeros(len(count))
+    clusters_of[votes] = own
     agreement[votes] = np.add.reduceat(stays, rows_end[:-1]) / n_votes
-    return Consensus(found[of_row], agreement[of_row])
+    return Consensus(clusters_of[of_row], agreement[of_row])
 
 
 def _checked(labels_list: Any) -> Indices:
@@ -107,7 +105,7 @@ def _checked(labels_list: Any) -> Indices:
     if not is_list or not len(labels_list) or np.ndim(labels_list[0]) != 1:
         expected = "be a list of labellings, each with a label for every row"
         raise invalid("labels_list", expected, shown(labels_list), "pass [first, second, ...]")
-    found, n_rows = [], len(labels_list[0])
+    ranked, n_rows = [], len(labels_list[0])
     for number, labels in enumerate(labels_list):
         values = np.asarray(labels)
         if values.shape != (n_rows,):
@@ -119,25 +117,16 @@ def _checked(labels_list: Any) -> Indices:
             numbers = np.unique(words, return_inverse=True)[1]
             values = np.where(words == "-1", -1, numbers)
         values = np.maximum(values.astype(np.int64), -1)
-        if values.max(initial=-1) >= max(n_rows, 1000):  # numbers with large gaps
-            values = np.unique(values, return_inverse=True)[1] - int(values.min() < 0)
+        values = np.unique(values, return_inverse=True)[1] - int(values.min(initial=0) < 0)
         sizes = np.bincount(values + 1)[1:]
         # Numbers by size depend neither on the names of labels nor on the order of rows.
         rank = np.empty(len(sizes) + 1, dtype=np.int64)
         rank[np.argsort(-sizes, kind="stable")], rank[-1] = np.arange(len(sizes)), -1
-        found.append(rank[values])
-    labels = np.array(found)
+        ranked.append(rank[values])
+    labels = np.array(ranked)
     if not (labels >= 0).any():
         raise invalid("labels_list", "label some rows", "-1 for all of them", "pass labels")
     return labels
-
-
-def _different_rows(labels: Indices) -> tuple[Indices, Indices]:
-    """Return the first of each group of rows with the same labels, and the group of each row."""
-    group = np.zeros(labels.shape[1], dtype=np.int64)
-    for one in labels:  # numbers of groups stay small, whatever the number of labellings
-        group = np.unique(group * (int(one.max()) + 2) + one + 1, return_inverse=True)[1].ravel()
-    return np.unique(group, return_index=True)[1], group.astype(np.intp)
 
 
 def _cut(B: Any, count: Array, n_clusters: int, random_state: int) -> Indices:

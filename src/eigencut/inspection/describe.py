@@ -3,34 +3,23 @@
 Typical rows are medoids: those with the least mean distance to the rows of their cluster.
 
 The effect of a number is ``P(x > y) - P(x < y)`` for a row x of the cluster and a row y elsewhere
-(Cliff's delta [1]_; ranks alone count, so no outlier moves it), or that of its distance from the
-middle of all rows where this says more. The effect of a category is the difference of its shares.
-Both lie between -1 and 1 and mean the same: a category is a number that is 0 or 1.
+(Cliff's delta, 1993), or that of its distance from the middle of all rows where this says more. The
+effect of a category is the difference of its shares, as of a number that is 0 or 1.
 
-Words are scored by c-TF-IDF [2]_, ``share of the cluster's words * log(1 + A / f(word))``: A is the
-mean number of words in a cluster, f how often the word occurs in all of them.
+Words are scored by c-TF-IDF (Grootendorst, arXiv:2203.05794), ``share of the cluster's words *
+log(1 + A / f(word))``: A is the mean number of words in a cluster, f how often the word occurs.
 
-No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences [3]_ and
-for ``P(x > y)`` (after his method 5 [4]_).
+No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences (Statistics
+in Medicine 17, 1998, method 10) and for ``P(x > y)`` (the same, 25, 2006, after method 5).
 
 A rule is the branch of a shallow tree, grown on half of the rows, with the largest F1 less a price
 for each condition; it is measured on the other half. The tree sees ranks instead of values: a
 threshold is the shortest number between two values that occur.
-
-References
-----------
-.. [1] N. Cliff, "Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions", Psychological
-   Bulletin 114, 494-509, 1993.
-.. [2] M. Grootendorst, "BERTopic: Neural topic modeling with a class-based TF-IDF procedure",
-   arXiv:2203.05794, 2022.
-.. [3] R. G. Newcombe, "Interval Estimation for the Difference between Independent Proportions",
-   Statistics in Medicine 17, 873-890, 1998 (method 10).
-.. [4] R. G. Newcombe, "Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney
-   Statistic, Part 2", Statistics in Medicine 25, 559-573, 2006.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -51,21 +40,13 @@ from eigencut._utils.running import row_blocks
 from eigencut._utils.validation import check_count, needed
 from eigencut.exceptions import invalid, printable
 from eigencut.inspection.policy import POLICY
-from eigencut.io.column_kinds import (
-    is_missing,
-    labels_of,
-    plain_names,
-    refuse_duplicates,
-)
+from eigencut.io.column_kinds import is_missing, labels_of, plain_names, refuse_duplicates
 from eigencut.io.table import Table, place_of, refuse_lazy
 
 Interval = tuple[Array, Array]  # low, high
 Mask = NDArray[np.bool_]
 _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 _LINE = 100  # letters of a line
-
-
-# ------------------------------------------------------------------ columns
 
 
 @dataclass(frozen=True)
@@ -116,7 +97,7 @@ def columns_of(
     refuse_lazy(X)
     if hasattr(X, "columns"):
         given = {str(name): name for name in labels_of(X)}
-        refuse_duplicates([str(name) for name in labels_of(X)])
+        refuse_duplicates(list(map(str, labels_of(X))))
         return [_column(name, X[given[name]]) for name in (given if names is None else names)]
     if isinstance(X, Table) and X.coding is not None:
         return [_of_table(X, name) for name in (X.names if names is None else names)]
@@ -125,7 +106,7 @@ def columns_of(
     values: Any = X.tocsc() if issparse(X) else np.asarray(X)
     known = plain_names(values.shape[1]) if names is None else names
     chosen: Any = range(values.shape[1])
-    if labels is not None and values.shape[1] > POLICY.most_columns:
+    if labels is not None and values.shape[1] > POLICY.most_columns and labels.max() >= 0:
         chosen = _telling(X if issparse(X) else values, labels)
     cells = (values[:, [j]].toarray()[:, 0] if issparse(X) else values[:, j] for j in chosen)
     return [_column(known[j], column) for j, column in zip(chosen, cells, strict=True)]
@@ -174,22 +155,14 @@ def _number(cell: Any) -> float:
 
 def _telling(values: Any, labels: Indices) -> Indices:
     """Return the columns whose means differ most between clusters, relative to their spread."""
-    inside = labels >= 0
-    is_in = (labels[inside, np.newaxis] == np.arange(labels.max() + 1)).astype(np.float64)
-    rows, count = values[np.flatnonzero(inside)], np.maximum(is_in.sum(axis=0), 1.0)
-    n = max(1.0, float(inside.sum()))
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.asarray(rows.T @ is_in, dtype=np.float64)
-        squares = rows.multiply(rows) if issparse(rows) else np.square(rows)
-        total = np.asarray(squares.sum(axis=0), dtype=np.float64).reshape(-1)
-        total = total - sums.sum(axis=1) ** 2 / n
-        between = (sums**2 / count).sum(axis=1) - sums.sum(axis=1) ** 2 / n
-        share = np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0)
-    order = np.argsort(-np.nan_to_num(share), kind="stable")
+    from sklearn.feature_selection import f_oneway
+
+    clusters = [values[labels == k] for k in np.unique(labels[labels >= 0])]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns can be constant
+        ratios = f_oneway(*clusters)[0]
+    order = np.argsort(-np.nan_to_num(ratios), kind="stable")
     return np.sort(order[: POLICY.most_columns])
-
-
-# ---------------------------------------------------------------- contrasts
 
 
 @dataclass(frozen=True)
@@ -245,8 +218,6 @@ class Word(JsonReady):
 
 Contrast = NumberContrast | CategoryContrast
 _Strengths = Iterator[tuple[int, float, Contrast]]  # the cluster, how strong it is at least
-
-
 # How many effects of a column may be reported, and a function that gives those whose interval, of
 # this many standard errors, excludes 0.
 _Candidates = tuple[int, Callable[[float], _Strengths]]
@@ -290,14 +261,9 @@ class Superiority(NamedTuple):
 
     def effects(self, z: float) -> tuple[Array, Array, Array]:
         """Return ``P(x > y) - P(x < y)`` of each cluster, and its interval."""
+        n_others = self.sizes.sum() - self.sizes
         with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = superiority_interval(
-                superiority=self.values,
-                variance=self.variances,
-                n_inside=self.sizes,
-                n_outside=self.sizes.sum() - self.sizes,
-                z=z,
-            )
+            low, high = superiority_interval(self.values, self.variances, self.sizes, n_others, z)
         return 2 * self.values - 1, 2 * low - 1, 2 * high - 1
 
 
@@ -305,9 +271,9 @@ def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
     """Return the superiority of all clusters; the variance is DeLong's, partly on some rows."""
     n = len(values)
     order = np.lexsort((labels, values))
-    ordered, of = values[order], labels[order]
+    ordered, cluster_of = values[order], labels[order]
     ranks, sizes = rankdata(ordered), np.bincount(labels, minlength=n_clusters)
-    apart, ends = np.argsort(of, kind="stable"), np.cumsum(sizes[:-1])
+    apart, ends = np.argsort(cluster_of, kind="stable"), np.cumsum(sizes[:-1])
     inside, inside_ranks = np.split(ordered[apart], ends), np.split(ranks[apart], ends)
     some = slice(None, None, -(-n // POLICY.rows_of_variance))
     means, variances = np.full(n_clusters, np.nan), np.full(n_clusters, np.nan)
@@ -316,7 +282,7 @@ def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
         if not 0 < m < n:
             continue
         above = (own_ranks - rankdata(own)) / (n - m)
-        others = ordered[some][of[some] != k]
+        others = ordered[some][cluster_of[some] != k]
         below = (np.searchsorted(own, others) + np.searchsorted(own, others, "right")) / (2 * m)
         # The variance of a single share is unknown: then it is the largest that there is.
         of_above, of_below = (
@@ -344,9 +310,11 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
             chosen = int(strengths[1] > strengths[0] + POLICY.spread_says_more)
             if strengths[chosen] <= 0:
                 continue
-            effect, low, high = (float(of[k]) for of in both[chosen])
+            effect, low, high = (float(values[k]) for values in both[chosen])
             words = (("lower", "higher"), ("more central", "more extreme"))[chosen]
-            inside = np.quantile(location.sorted_inside[k], (0.25, 0.5, 0.75))
+            own_values = location.sorted_inside[k]
+            unit = max(float(np.abs(own_values).max()), 1.0)  # so that no sum is infinite
+            inside = np.quantile(own_values, (0.25, 0.5, 0.75))
             contrast = NumberContrast(
                 column=column.name,
                 how=words[int(effect > 0)],
@@ -354,17 +322,11 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                 interval=(low, high),
                 inside=tuple(column.plain(value) for value in inside),
                 overall=tuple(column.plain(value) for value in overall),
-                mean=column.plain(_mean(location.sorted_inside[k])),
+                mean=column.plain(np.mean(own_values / unit) * unit),
             )
             yield int(k), strengths[chosen], contrast
 
     return 2 * len(clusters), at
-
-
-def _mean(values: Array) -> float:
-    """Return the mean of numbers whose sum may be too large for a float."""
-    unit = max(float(np.abs(values).max()), 1.0)
-    return float(np.mean(values / unit) * unit)
 
 
 def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
@@ -422,7 +384,7 @@ def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tu
     counts, holds = is_in @ occurs, is_in @ (occurs > 0).astype(np.float64)
     of_word, in_all = counts.sum(axis=0), holds.sum(axis=0)
     mean, sizes = float(of_word.sum()) / n_clusters, np.bincount(labels, minlength=n_clusters)
-    z, found = quantile_of(POLICY.confidence), []
+    z, of_clusters = quantile_of(POLICY.confidence), []
     for k in range(n_clusters):
         count, own = counts[[k]].toarray()[0], holds[[k]].toarray()[0]
         scores = count / max(1.0, float(count.sum())) * np.log1p(mean / np.maximum(of_word, 1.0))
@@ -431,12 +393,10 @@ def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tu
         low, _ = difference_interval(inside, outside)
         is_listed = (own >= POLICY.fewest_documents) & ((low > 0) | (sizes[k] == n))
         best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][: POLICY.most_words]
-        of_cluster = (
-            Word(str(vocabulary[j]), float(scores[j]), float(inside.share[j]), float(in_all[j] / n))
-            for j in best
-        )
-        found.append(tuple(of_cluster))
-    return found
+        each = (scores, inside.share, in_all / n)
+        listed = (Word(str(vocabulary[j]), *(float(values[j]) for values in each)) for j in best)
+        of_clusters.append(tuple(listed))
+    return of_clusters
 
 
 def quantile_of(confidence: float) -> float:
@@ -505,9 +465,6 @@ def nearest_to_zero(low: float, high: float) -> float:
     return max(low, 0.0) + min(high, 0.0)
 
 
-# -------------------------------------------------------------------- rules
-
-
 @dataclass(frozen=True)
 class Condition(JsonReady):
     """One condition on a row; a row without a value in the column does not meet it."""
@@ -534,19 +491,17 @@ class Rule(JsonReady):
     held_out: bool  # whether the rule was made from others; not so where there are too few
 
     def __str__(self) -> str:
-        where = "rows it was not made from" if self.held_out else "rows it was made from"
+        rows = f"the {self.n_rows} rows it was made from"
+        rows = f"{self.n_rows} rows it was not made from" if self.held_out else rows
         return (
             f"{' and '.join(map(str, self.conditions))}: precision {self.precision:.1%} "
             f"({_range(self.precision_interval, '.1%')}), coverage {self.coverage:.1%} "
-            f"({_range(self.coverage_interval, '.1%')}), on "
-            f"{'' if self.held_out else 'the '}{self.n_rows} {where}"
+            f"({_range(self.coverage_interval, '.1%')}), on {rows}"
         )
 
 
 # A condition: a column, a relation, and a value as the column holds it, a number or a code.
 _Test = tuple[Column, str, Any]
-
-
 # What a tree can ask: whether a value is a category, or, without one, its rank; the answers.
 _Feature = tuple[Column, int | None, NDArray[Any]]
 
@@ -609,18 +564,15 @@ def cluster_rule(columns: Sequence[Column], inside: Mask) -> Rule | None:
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
     if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
         return None
-    found = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(POLICY.confidence))
-    (precision, coverage), *intervals = (of.tolist() for of in found)
-    of_precision, of_coverage = zip(*intervals, strict=True)
+    shares = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(POLICY.confidence))
+    (precision, *of_precision), (coverage, *of_coverage) = np.transpose(shares).tolist()
+    conditions = (Condition(column.name, how, column.plain(value)) for column, how, value in tests)
     return Rule(
-        conditions=tuple(
-            Condition(column.name, relation, column.plain(value))
-            for column, relation, value in tests
-        ),
+        conditions=tuple(conditions),
         precision=precision,
-        precision_interval=of_precision,
+        precision_interval=tuple(of_precision),
         coverage=coverage,
-        coverage_interval=of_coverage,
+        coverage_interval=tuple(of_coverage),
         n_rows=len(rows),
         held_out=held_out,
     )
@@ -686,9 +638,6 @@ def _branches(columns: Sequence[Column], rows: Indices, own: Mask) -> Iterator[l
             open_nodes.append((int(child[node]), others | {key: new}))
 
 
-# -------------------------------------------------------------- description
-
-
 @dataclass(frozen=True)
 class TypicalRow(JsonReady):
     """A row in the middle of its cluster."""
@@ -733,23 +682,6 @@ class ClusterDescription(JsonReady):
         return "\n".join([self.title, *cluster_lines(self)])
 
 
-def _tidy(contrast: Contrast | None) -> dict[str, Any]:
-    """Return the numbers of a contrast under the same names for numbers and words."""
-    number = contrast if isinstance(contrast, NumberContrast) else None
-    word = contrast if isinstance(contrast, CategoryContrast) else None
-    low, high = (None, None) if contrast is None else contrast.interval
-    return {
-        **{name: getattr(contrast, name, None) for name in ("column", "category", "how", "effect")},
-        "low": low,
-        "high": high,
-        "mean": number and number.mean,
-        "median": number and number.inside[1],
-        "median_overall": number and number.overall[1],
-        "category_share": word and word.share,
-        "category_share_overall": word and word.overall,
-    }
-
-
 @dataclass(frozen=True, repr=False)
 class Description(Printed, JsonReady):
     """What the clusters of a model are, on some rows. ``print`` it to read it."""
@@ -762,15 +694,8 @@ class Description(Printed, JsonReady):
     def name(self, namer: Callable[[ClusterDescription], str]) -> dict[int, str]:
         """Return a name for each cluster, by number; ``model.set_names`` takes them.
 
-        Parameters
-        ----------
-        namer : callable
-            Takes the description of a cluster, and returns its name. ``str(cluster)`` is a text for
-            people and language models.
-
-        Returns
-        -------
-        dict of int to str
+        ``namer`` takes the description of a cluster, and returns its name. ``str(cluster)`` is a
+        text for people and language models.
         """
         if not callable(namer):
             remedy = "pass e.g. lambda cluster: str(cluster.rule)"
@@ -780,38 +705,36 @@ class Description(Printed, JsonReady):
     def to_frame(self) -> Any:
         """Return the numbers as a pandas DataFrame, a row for each cluster and contrast.
 
-        Columns are ``cluster``, its ``size``, its ``share`` of the rows and mean ``margin``;
-        ``column``, and the ``category`` of a column of words; ``how`` it differs, the ``effect``
-        with its interval ``low`` to ``high``; ``mean`` and ``median`` in the cluster and
-        ``median_overall``, or ``category_share`` and ``category_share_overall``. A cluster without
-        contrasts has one row.
+        The ``effect`` has the interval ``low`` to ``high``. Contrasts of words have no ``mean`` and
+        medians, others no category shares. A cluster without contrasts has one row.
         """
-        rows = []
+        rows: list[dict[str, Any]] = []
         for one in self.clusters:
-            cluster = {
-                "cluster": one.cluster,
-                "size": one.size,
-                "share": one.share,
-                "margin": one.margin,
-            }
+            cluster = {name: getattr(one, name) for name in ("cluster", "size", "share", "margin")}
             for contrast in one.contrasts or (None,):
-                rows.append(cluster | _tidy(contrast))
+                number = contrast if isinstance(contrast, NumberContrast) else None
+                word = contrast if isinstance(contrast, CategoryContrast) else None
+                names = ("column", "category", "how", "effect")
+                row = cluster | {name: getattr(contrast, name, None) for name in names}
+                row["low"], row["high"] = (None, None) if contrast is None else contrast.interval
+                row["mean"] = number and number.mean
+                row["median"] = number and number.inside[1]
+                row["median_overall"] = number and number.overall[1]
+                row["category_share"] = word and word.share
+                row["category_share_overall"] = word and word.overall
+                rows.append(row)
         return needed("pandas", "pandas").DataFrame(rows)
 
     @property
     def _title(self) -> str:
-        title = f"{len(self.clusters)} clusters of {self.n_rows} rows"
-        return title + (
-            f"; {self.n_unlabelled} rows are in no cluster" if self.n_unlabelled else ""
-        )
+        others = f"; {self.n_unlabelled} rows are in no cluster" if self.n_unlabelled else ""
+        return f"{len(self.clusters)} clusters of {self.n_rows} rows{others}"
 
     @property
     def _notes(self) -> list[str]:
-        notes = [
-            "IQR: the middle half of the cluster's rows. CI: an interval with "
-            f"{POLICY.confidence:.0%} confidence, given the clusters."
-        ]
-        return notes + [short(note, 2 * _LINE) for note in self.notes]
+        note = "IQR: the middle half of the cluster's rows. CI: an interval with "
+        note += f"{POLICY.confidence:.0%} confidence, given the clusters."
+        return [note, *(short(note, 2 * _LINE) for note in self.notes)]
 
     def __str__(self) -> str:
         return "\n\n".join([self._title, *map(str, self.clusters), "\n".join(self._notes)])
@@ -850,9 +773,13 @@ def describe_model(
     notes: list[str] = []
     described = [] if table is None else _described_columns(table, names, labels, notes)
     K, there, names_of = len(numbers), np.flatnonzero(labels >= 0), model.names_of_clusters()
-    own, seen = labels[there], _some_rows(there, len(described), notes)
+    own, seen = labels[there], there
+    most = max(POLICY.fewest_rows, POLICY.most_entries // max(1, len(described)))
+    if len(there) > most:
+        notes.append(f"Contrasts and rules come from {most} rows drawn at random.")
+        seen = np.sort(np.random.default_rng(0).choice(there, most, replace=False))
     some = [column[seen] for column in described]
-    found = contrasts(some, labels[seen], K)
+    contrasts_of = contrasts(some, labels[seen], K)
     of_words: list[tuple[Word, ...]] = [()] * K
     if texts is not None and len(there):
         of_words = words([texts[i] for i in there], own, K)
@@ -867,8 +794,8 @@ def describe_model(
     for k in range(K):
         shown = described
         if len(described) > POLICY.most_values:
-            shown = _telling_columns(described, found[k][:n_columns])
-        rule = cluster_rule(_telling_columns(some, found[k]), labels[seen] == k)
+            shown = _telling_columns(described, contrasts_of[k][:n_columns])
+        rule = cluster_rule(_telling_columns(some, contrasts_of[k]), labels[seen] == k)
         typical = tuple(
             TypicalRow(
                 row=int(i),
@@ -886,7 +813,7 @@ def describe_model(
                 share=float(sizes[k] / max(1, len(there))),
                 margin=float(margins[k] / sizes[k]) if sizes[k] else float("nan"),
                 typical=typical,
-                contrasts=tuple(found[k][:n_columns]),
+                contrasts=tuple(contrasts_of[k][:n_columns]),
                 rule=rule,
                 words=of_words[k],
                 name=names_of.get(int(numbers[k]), ""),
@@ -902,54 +829,41 @@ def _checked_documents(documents: Any, n_rows: int) -> list[str]:
         got = "one text" if is_one else len(documents)
         expected = f"hold one text for each of the {n_rows} rows"
         raise invalid("documents", expected, got, "pass both for the same rows")
-    texts = ["" if is_missing(text) else text for text in documents]
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
+    for place, text in enumerate(documents):
+        if not (isinstance(text, str) or is_missing(text)):
             got = f"{type(text).__name__} in row {place}"
             raise invalid("documents", "be texts", got, "use str()")
-    return [str(text) for text in texts]
+    return ["" if is_missing(text) else str(text) for text in documents]
 
 
 def _described_columns(
     table: Any, names: Sequence[str] | None, labels: Indices, notes: list[str]
 ) -> list[Column]:
     """Return the columns of a table without those that name rows; note what is left out."""
+    remedy = "pass a table of as many rows as X"
     if getattr(table, "ndim", 2) != 2 or isinstance(table, (str, list, tuple)):
         expected, got = "be a data frame or an array with columns", type(table).__name__
-        remedy = "pass a table of as many rows as X"
         raise invalid("columns", expected, got, remedy)
-    found = columns_of(table, names, labels)
-    for column in found:
+    columns = columns_of(table, names, labels)
+    for column in columns:
         if len(column.values) != len(labels):
             expected = f"have one row for each of the {len(labels)} rows of X"
-            raise invalid("columns", expected, len(column.values), "pass both for the same rows")
+            raise invalid("columns", expected, len(column.values), remedy)
         if column.names_rows:
             n = len(column.categories)
             notes.append(f"{column.name!r} has {n} different values, and was left out.")
-    if hasattr(table, "shape") and len(found) < table.shape[1] and names is None:
-        notes.append(f"{len(found)} of {table.shape[1]} columns were looked at.")
-    return [column for column in found if not column.names_rows]
+    if hasattr(table, "shape") and len(columns) < table.shape[1] and names is None:
+        notes.append(f"{len(columns)} of {table.shape[1]} columns were looked at.")
+    return [column for column in columns if not column.names_rows]
 
 
-def _some_rows(there: Indices, n_columns: int, notes: list[str]) -> Indices:
-    """Return the rows whose columns are looked at: all, or a sample of very many."""
-    most = max(POLICY.fewest_rows, POLICY.most_entries // max(1, n_columns))
-    if len(there) <= most:
-        return there
-    notes.append(f"Contrasts and rules come from {most} rows drawn at random.")
-    return np.sort(np.random.default_rng(0).choice(there, most, replace=False))
-
-
-def _telling_columns(columns: Sequence[Column], found: Sequence[Contrast]) -> list[Column]:
+def _telling_columns(columns: Sequence[Column], strongest: Sequence[Contrast]) -> list[Column]:
     """Return all columns; from many, those that distinguish a cluster most."""
     if len(columns) <= POLICY.columns_of_rule:
         return list(columns)
     by_name = {column.name: column for column in columns}
-    names = list(dict.fromkeys(contrast.column for contrast in found))
+    names = list(dict.fromkeys(contrast.column for contrast in strongest))
     return [by_name[name] for name in names[: POLICY.columns_of_rule]]
-
-
-# ------------------------------------------------------------------ typical rows
 
 
 def typical_rows(
@@ -993,10 +907,6 @@ def _by_distance(own: Any, others: Any, metric: str) -> Indices:
     return np.argsort(total, kind="stable")
 
 
-# ---------------------------------------------------------------------- as text
-# What users wrote moves no cursor and breaks no line.
-
-
 def cluster_facts(cluster: Any) -> list[tuple[str, str]]:
     """Return a label and a text for each thing that is known of a cluster."""
     pairs = [(contrast.how, str(contrast)) for contrast in cluster.contrasts]
@@ -1009,20 +919,12 @@ def cluster_facts(cluster: Any) -> list[tuple[str, str]]:
 
 def cluster_lines(cluster: Any) -> list[str]:
     """Return the same as lines of a text."""
-    return [
-        fill(
-            f"  {label:<12}  {text}",
-            _LINE,
-            subsequent_indent=" " * 16,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for label, text in cluster_facts(cluster)
-    ]
+    how: Any = dict(subsequent_indent=" " * 16, break_long_words=False, break_on_hyphens=False)
+    return [fill(f"  {label:<12}  {text}", _LINE, **how) for label, text in cluster_facts(cluster)]
 
 
 def short(text: str, longest: int = 60) -> str:
-    """Return a text on one line, and not too long."""
+    """Return a text of users on one line and not too long; it moves no cursor."""
     shown = printable(text)
     return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
@@ -1036,9 +938,6 @@ def value_in_words(value: Any) -> str:
 
 def _range(interval: tuple[float, float], form: str) -> str:
     return f"CI {interval[0]:{form}} to {interval[1]:{form}}"
-
-
-# ------------------------------------------------------------------ in notebooks
 
 
 def fitted_html(model: Any) -> str:

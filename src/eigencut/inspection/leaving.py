@@ -18,30 +18,26 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import JsonReady
-from eigencut.exceptions import invalid
 from eigencut.theory.betting import limits_of_mean
 from eigencut.theory.errors import measured_on, ratio
 
 
 @dataclass(frozen=True)
 class LeavingShares(JsonReady):
-    """How much of a row's similarity leaves its cluster, on new data. ``print`` it to read it.
+    """How similar new rows are to rows of other clusters, as a share. ``print`` it to read it.
 
-    Given the model, rows that are independent draws from one distribution, and a number of rows
-    that was chosen beforehand, the mean of ``1 - h_k(x)`` over the rows that the model labels k
-    lies within the limits. It is a statement on the clusters as they are, not on whether they are
-    the right ones. The limits are by betting [1]_.
+    A row's leaving share is the share of its weight that goes to training rows of other clusters.
+    If held-out rows are independent draws from one distribution, the mean over all rows of this
+    distribution lies within the limits [1]_. This does not mean that the clusters are the right
+    ones.
 
     Attributes
     ----------
-    mean : array of shape (K,)
-        The mean over the rows of each cluster; NaN for a cluster without rows.
-    low, high : array of shape (K,)
-        Limits of the mean of the population. All of them hold together with probability
-        ``confidence``, whatever the distribution and the number of rows.
-    sizes : array of shape (K,)
-        Rows of each cluster.
-    confidence : float
+    mean, sizes : arrays of shape (K,)
+        The mean over the held-out rows of each cluster (NaN without rows), and their number.
+    low, high, confidence : arrays of shape (K,), and float
+        Limits of the mean of each cluster. All limits hold together with the probability
+        ``confidence``, for any distribution and number of rows.
 
     References
     ----------
@@ -62,15 +58,11 @@ class LeavingShares(JsonReady):
     confidence: float
 
     @property
-    def at_most(self) -> float:
-        """The largest of the upper limits."""
-        return float(self.high.max())
-
-    @property
     def sentence(self) -> str:
-        """The certificate."""
-        step = 10.0 ** (math.floor(math.log10(100 * self.at_most)) - 1)
-        percent = min(step * math.ceil(100 * self.at_most / step), 100.0)  # never below the limit
+        """The largest limit, in words."""
+        at_most = 100 * float(self.high.max())
+        step = 10.0 ** (math.floor(math.log10(at_most)) - 1)
+        percent = min(step * math.ceil(at_most / step), 100.0)  # never below the limit
         return (
             f"On new data at most {percent:.3g} % of the rows' similarity goes to other clusters "
             f"({100 * self.confidence:g} % confidence)"
@@ -87,30 +79,24 @@ class LeavingShares(JsonReady):
 
 def leaving_share(
     model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None, confidence: float = 0.95
-) -> LeavingShares:
-    """Return how much of the similarity of rows leaves their clusters, with limits."""
+) -> LeavingShares | None:
+    """Return how much of rows' similarity leaves their clusters; None if weights are no counts."""
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
-        labels, leaves = _leaves(gpod.fitted_cut_, rows)
+        if counts is not None:
+            times = np.rint(counts)
+            if not (are_counts(times) and np.allclose(times, counts, rtol=1e-9)):
+                return None
+        fitted = gpod.fitted_cut_
+        # Not predict(): a row that it leaves out still has a place in the population.
+        labels, K = fitted.labels(rows), fitted.n_clusters
+        leaves = leaving_of_rows(fitted.affinity, rows, fitted.partition.labels, labels, K)
     if counts is not None:
-        times = np.rint(counts)
-        if not (are_counts(times) and np.allclose(times, counts, rtol=1e-9)):
-            expected = "be integers, of at most 2^24 together, for limits of a mean"
-            remedy = "leave it out, or repeat rows in proportion"
-            raise invalid("sample_weight", expected, "others", remedy)
         each = np.repeat(np.arange(len(times)), times.astype(np.intp))
         labels, leaves = labels[each], leaves[each]
-    K = gpod.fitted_cut_.n_clusters
     sizes, sums = np.bincount(labels, minlength=K), np.bincount(labels, leaves, K)
     alpha = (1 - confidence) / K
     low, high = np.transpose([limits_of_mean(leaves[labels == k], alpha) for k in range(K)])
     return LeavingShares(ratio(sums, sizes), low, high, sizes=sizes, confidence=confidence)
-
-
-def _leaves(fitted: Any, rows: Any) -> tuple[Indices, Array]:
-    """Return the label of each row, and the share of its weight that goes to other clusters."""
-    # Not predict(): a row that it leaves out still has a place in the population.
-    labels, voters = fitted.labels(rows), fitted.partition.labels
-    return labels, leaving_of_rows(fitted.affinity, rows, voters, labels, fitted.n_clusters)
 
 
 def leaving_of_rows(

@@ -9,54 +9,33 @@ from dataclasses import dataclass
 class Policy:
     """Each field is a threshold; the comment says what it governs."""
 
-    # Rows with a smaller margin count as ambiguous: two clusters fit them nearly alike.
-    ambiguous_margin: float = 0.1
-    # Limits that ``assess`` prints, and intervals of descriptions, hold with this probability.
-    confidence: float = 0.95
-    # A p-value up to this is said to speak for clusters.
-    small_p: float = 0.05
-    # The text on stability counts rows that keep their label in a smaller share of refits.
-    shaky_agreement: float = 0.8
-    # The text on label sets shows the sets of these coverages.
-    shown_coverages: tuple[float, ...] = (0.8, 0.9, 0.95)
-    # Refits on kept rows are refused if the weights of the fit make more copies of a row.
-    most_copies: int = 1000
-    # Of an array with more columns, those are described whose means differ most between clusters.
-    most_columns: int = 300
-    # A column of words with more categories, most of them of one row, names rows; it is left out.
-    most_categories: int = 50
-    # Of a larger table (rows times columns) only some rows are looked at,
-    most_entries: int = 20_000_000
-    # but not fewer than these.
-    fewest_rows: int = 20_000
-    # A typical row of a table with more columns is shown in those that distinguish its cluster.
-    most_values: int = 100
-    # The distance from the middle is told instead of the location if its effect is so much larger.
-    spread_says_more: float = 0.1
-    # The variance of an effect is measured on about so many rows.
-    rows_of_variance: int = 2000
-    # A word must occur in so many documents of a cluster,
-    fewest_documents: int = 2
-    # and so many words of a cluster are told.
-    most_words: int = 8
-    # A rule has at most so many conditions.
+    ambiguous_margin: float = 0.1  # Rows with a smaller margin count as ambiguous.
+    confidence: float = 0.95  # of limits that ``assess`` prints, and of intervals of descriptions
+    small_p: float = 0.05  # A p-value up to this is said to speak for clusters.
+    shaky_agreement: float = 0.8  # Rows that keep their label in fewer refits are counted as shaky.
+    shown_coverages: tuple[float, ...] = (0.8, 0.9, 0.95)  # in the text on label sets
+    most_copies: int = 1000  # of a kept row, by weights of the fit; with more, refits are refused
+    # Descriptions
+    most_columns: int = 300  # of an array: those whose means differ most between clusters
+    most_categories: int = 50  # A column with more, most of them of one row, names rows.
+    most_entries: int = 20_000_000  # Of a larger table (rows times columns) some rows are taken,
+    fewest_rows: int = 20_000  # but not fewer than these.
+    most_values: int = 100  # Typical rows with more show columns that distinguish the cluster.
+    spread_says_more: float = 0.1  # by which a distance from the middle has to have more effect
+    rows_of_variance: int = 2000  # by which the variance of an effect is measured
+    fewest_documents: int = 2  # of a cluster in which a word occurs
+    most_words: int = 8  # of a cluster
+    # Rules
     most_conditions: int = 3
-    # A rule may use so many columns, those that distinguish its cluster most,
-    columns_of_rule: int = 20
-    # and so many categories of a column, the most frequent ones.
-    categories_of_rule: int = 20
-    # So many rows of the cluster, and as many others, grow the tree of a rule.
-    rows_of_rule: int = 4000
-    # A rule is measured on held-out rows if cluster and others have at least so many rows each.
-    fewest_held_out: int = 20
-    # A condition must add so much to the F1 score of a rule to be worth reading.
-    price_of_condition: float = 0.005
-    # In a cluster of up to so many rows all distances are computed to find typical rows;
-    exact_medoids: int = 1024
-    # in a larger one each row is first compared with so many rows drawn at random,
-    rows_compared: int = 512
-    # and the best of these with all rows.
-    finalists: int = 64
+    columns_of_rule: int = 20  # those that distinguish the cluster most
+    categories_of_rule: int = 20  # of a column, the most frequent ones
+    rows_of_rule: int = 4000  # of the cluster, and as many others, that grow the tree
+    fewest_held_out: int = 20  # rows of the cluster and of others to measure a rule on other rows
+    price_of_condition: float = 0.005  # what it must add to the F1 score to be worth reading
+    # Typical rows
+    exact_medoids: int = 1024  # In a cluster of up to so many rows all distances are computed;
+    rows_compared: int = 512  # in a larger one rows are compared with so many drawn at random,
+    finalists: int = 64  # and the best of these with all rows.
 
 
 POLICY = Policy()

@@ -81,21 +81,17 @@ def renumbered(labels: Indices, like: Indices, n_clusters: int) -> Indices:
 
 @dataclass(frozen=True)
 class Stability(JsonReady):
-    """Agreement of refits with the model's labels. ``print`` it to read it.
+    """How often refits keep the model's labels. ``print`` it to read it.
 
     Attributes
     ----------
-    per_row : array of shape (n,)
-        Share of refits that give each row its label.
-    per_cluster : array of shape (K,)
-        Their mean over the rows of each cluster; NaN for a cluster without rows.
-    mean : float
-        Over all rows.
+    per_row, labels : arrays of shape (n,)
+        Share of refits that give each row its label, and the labels of the model.
+    per_cluster, mean : array of shape (K,) and float
+        The mean of ``per_row`` in each cluster (NaN without rows), and over all rows.
     chance : float
-        The mean if the labels of refits were dealt to rows at random: clusters that are matched so
-        that most rows agree do so for more than 1 / K of them.
-    labels : array of shape (n,)
-        The labels of the model.
+        The mean agreement of random labels. It is above 1 / K, because the clusters of each refit
+        are numbered so that most rows agree.
     n_refits : int
     """
 
@@ -114,12 +110,12 @@ class Stability(JsonReady):
             "",
             f"{'cluster':>8}  {'rows':>8}  {'agreement':>10}  {f'below {shaky:.0%}':>10}",
         ]
-        for k, agreement in enumerate(self.per_cluster):
-            mine = self.per_row[self.labels == k]
-            cells = (f"{agreement:.1%}", f"{(mine < shaky).mean():.1%}") if len(mine) else "--"
-            lines.append(f"{k:8d}  {len(mine):8d}  {cells[0]:>10}  {cells[1]:>10}")
-        share = f"{(self.per_row < shaky).mean():.1%}"
-        lines.append(f"{'all':>8}  {len(self.per_row):8d}  {self.mean:10.1%}  {share:>10}")
+        groups: dict[Any, Array] = {
+            k: self.per_row[self.labels == k] for k in range(len(self.per_cluster))
+        }
+        for name, rows in (groups | {"all": self.per_row}).items():
+            cells = (f"{rows.mean():.1%}", f"{(rows < shaky).mean():.1%}") if len(rows) else "--"
+            lines.append(f"{name:>8}  {len(rows):8d}  {cells[0]:>10}  {cells[1]:>10}")
         lines.append(f"{'chance':>8}  {'':8}  {self.chance:10.1%}")
         return "\n".join(lines)
 
@@ -130,18 +126,16 @@ def stability(
     """Fit again on bootstrap samples, and count how often each row keeps its label.
 
     A sample has as many rows as X, drawn from them with replacement. The refit labels all rows of X
-    by ``predict``, also those that are not in its sample; its clusters take the numbers of the
-    model's so that most rows agree, one to one.
+    by ``predict``; its clusters take the numbers of the model's so that most rows agree.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
-        Its parameters and number of clusters are used.
     X : array-like of shape (n, n_features), optional
         The rows. Default: the training rows that the model keeps, sorted.
     n_refits : int, default=30
     random_state : int, RandomState or None, default=0
-        Of the samples. None means 0.
+        None means 0.
 
     Returns
     -------
@@ -149,8 +143,8 @@ def stability(
 
     Notes
     -----
-    Unstable clusters are not there or not so many; stable ones need not be real: one cut through a
-    long cluster is stable too. ``significance`` asks that.
+    Stable clusters need not be real: a cut through the middle of one long cluster can be stable
+    too. ``significance`` tests whether clusters are real.
 
     References
     ----------
@@ -192,15 +186,15 @@ def stability(
 
 @dataclass(frozen=True)
 class LabelSets:
-    """A model whose label sets are calibrated: ``predict_set`` gives them. ``print`` it.
+    """Calibrated sets of labels: ``predict_set`` returns them for any row. ``print`` it.
 
     Attributes
     ----------
     model : fitted GPOD
     deficits : array of shape (n_batches, batch_size, K)
-        Of the calibration rows: by how much the score of each cluster is below the largest.
+        By how much the score of each cluster is below the largest, for each held-out row.
     labels : array of shape (n_batches, batch_size)
-        The clusters that refits gave those rows, in the numbers of the model.
+        The clusters that the refits gave these rows, in the numbers of the model.
     """
 
     model: Any = field(repr=False)
@@ -209,17 +203,17 @@ class LabelSets:
 
     @property
     def n_batches(self) -> int:
-        """G, the number of refits that gave labels."""
+        """Return the number of refits."""
         return self.labels.shape[0]
 
     @property
     def batch_size(self) -> int:
-        """Calibration rows of each refit."""
+        """The number of held-out rows in each refit."""
         return self.labels.shape[1]
 
     @property
     def largest_coverage(self) -> float:
-        """More cannot be guaranteed with so few batches."""
+        """The largest ``coverage`` that so many refits allow."""
         return self.n_batches / (self.n_batches + 1)
 
     @cached_property
@@ -229,7 +223,7 @@ class LabelSets:
 
     @property
     def agreement(self) -> float:
-        """Share of calibration rows whose label in the refit is the one that ``predict`` gives."""
+        """Share of held-out rows whose label in the refit is the one that ``predict`` gives."""
         return float((self._own_deficits == 0).mean())
 
     def _threshold(self, coverage: float) -> float:
@@ -242,57 +236,37 @@ class LabelSets:
         return batch_quantile(self._own_deficits, coverage)
 
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """The clusters that each row may belong to.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n_features)
-        coverage : float, default=0.9
-            The probability that the set holds the label of a new row; ``label_sets`` says of what.
-
-        Returns
-        -------
-        sets : array of bool of shape (m, K)
-            Whether each cluster is in the set of each row. The label of ``predict`` always is.
-        """
+        """The clusters that each row may belong to; see ``GPOD.predict_set``."""
         threshold = self._threshold(coverage)
         with measured_on(self.model, X) as (gpod, rows, _):
             return _deficits(gpod, rows) <= threshold
 
-    def _lines(self) -> list[dict[str, float]]:
-        lines = []
+    def to_dict(self) -> dict[str, Any]:
+        """What the text says, as plain Python, ready for JSON."""
+        sets = []
         for coverage in POLICY.shown_coverages:
             if coverage <= self.largest_coverage:
                 sizes = (self.deficits <= self._threshold(coverage)).sum(axis=2)
                 single, mean = float((sizes == 1).mean()), float(sizes.mean())
-                lines.append({"coverage": coverage, "mean_size": mean, "single": single})
-        return lines
-
-    def to_dict(self) -> dict[str, Any]:
-        """What the text says, as plain Python, ready for JSON."""
-        return {
-            "n_batches": self.n_batches,
-            "batch_size": self.batch_size,
-            "agreement": json_ready(self.agreement),
-            "sets": json_ready(self._lines()),
-        }
+                sets.append({"coverage": coverage, "mean_size": mean, "single": single})
+        counts = {"n_batches": self.n_batches, "batch_size": self.batch_size}
+        return json_ready({**counts, "agreement": self.agreement, "sets": sets})
 
     def __str__(self) -> str:
         others = f"{self.batch_size - 1} other new rows" if self.batch_size > 1 else "nothing else"
-        of = f"a refit on the training rows, the new row and {others}"
         lines = [
             f"Label sets, calibrated on {self.labels.size} rows in {self.n_batches} batches",
             "",
             f"{'coverage':>10}  {'one cluster':>12}  {'mean size':>10}",
         ]
         lines += [
-            f"{line['coverage']:10.0%}  {line['single']:12.1%}  {line['mean_size']:10.2f}"
-            for line in self._lines()
+            f"{one['coverage']:10.0%}  {one['single']:12.1%}  {one['mean_size']:10.2f}"
+            for one in self.to_dict()["sets"]
         ]
         lines += [
             "",
             f"predict and the refit agree on {self.agreement:.1%} of these rows.",
-            f"The sets cover the label of {of}.",
+            f"The sets cover the label of a refit on the training rows, the new row and {others}.",
         ]
         return "\n".join(lines)
 
@@ -305,11 +279,11 @@ def label_sets(
     n_batches: int = 20,
     random_state: Any = 0,
 ) -> LabelSets:
-    """Calibrate sets of clusters that hold the label which a refit would give a new row.
+    """Calibrate sets of clusters that contain the label of a row if a few new rows join a fit.
 
-    The held-out rows are dealt into G batches of b rows. For each batch the estimator is fitted
-    again, which gives each calibration row a label. By how much a score of that label is below the
-    largest one, over all calibration rows, tells how many clusters the set of a new row needs.
+    The held-out rows are divided into G batches of b rows, and the estimator is fitted again with
+    each batch. The labels of the held-out rows in these refits tell how many clusters the set of a
+    new row needs. See ``docs/guide/uncertainty.md``.
 
     Parameters
     ----------
@@ -319,9 +293,9 @@ def label_sets(
     X : array-like of shape (n, n_features), optional
         The rows that the model was fitted on. Default: those that it keeps.
     n_batches : int, default=20
-        G. Coverage up to G / (G + 1) can be asked for.
+        The number G of batches; ``coverage`` can be at most G / (G + 1).
     random_state : int, RandomState or None, default=0
-        Of the dealing, together with the rows. None means 0.
+        None means 0.
 
     Returns
     -------
@@ -336,10 +310,9 @@ def label_sets(
 
         P( Y(x) in predict_set(x, coverage) ) >= coverage,
 
-    on average over the held-out rows and the new batch; an unstable fit has large sets. It is *not*
-    a statement on classes that someone may have in mind, nor on a single row or cluster, nor on
-    rows of another distribution. Only batches are exchangeable, so the quantile is that of
-    hierarchical conformal prediction [1]_.
+    on average over the held-out rows and the new batch. It is *not* a statement on true classes, on
+    a single row or cluster, or on rows of another distribution. Only batches are exchangeable, so
+    the quantile is that of hierarchical conformal prediction [1]_.
 
     References
     ----------
@@ -398,17 +371,16 @@ def _deficits(model: Any, rows: Any) -> Array:
 
 
 @dataclass(frozen=True)
-class Significance:
-    """Cut values of the rows, and of as many rows that are one cluster. ``print`` it.
+class Significance(JsonReady):
+    """A p-value, with cut values of the rows and of simulated rows. ``print`` it to read it.
 
     Attributes
     ----------
-    statistic : float
-        The relaxed cut of the rows: the sum of the K smallest eigenvalues. Small is clear.
-    null_statistics : dict of str to array of shape (n_null,)
-        The same of each null's samples: "gaussian" and "one cluster".
+    statistic, null_statistics : float and dict of str to array of shape (n_null,)
+        The relaxed cut of the rows, which is small if clusters are clear: the sum of the K smallest
+        eigenvalues. The same of each null's samples: "gaussian" and "one cluster".
     n_rows, n_clusters : int
-        Of the rows that were compared.
+        The number of rows that were compared, and of their clusters.
     """
 
     statistic: float
@@ -427,7 +399,7 @@ class Significance:
 
     @property
     def p_value(self) -> float:
-        """The largest of them: clusters are believed if no null explains the cut."""
+        """The larger of the two p-values; a small one means more than one cluster."""
         return max(self.p_values.values())
 
     @property
@@ -453,8 +425,7 @@ class Significance:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, p-values and the sentence as plain Python, ready for JSON."""
-        derived = {"p_value": self.p_value, "p_values": self.p_values, "sentence": self.sentence}
-        return json_ready(self) | json_ready(derived)
+        return super().to_dict() | json_ready({"p_value": self.p_value, "p_values": self.p_values})
 
     def __str__(self) -> str:
         n_null = len(next(iter(self.null_statistics.values())))
@@ -465,10 +436,9 @@ class Significance:
             f"{'':12}  {'cut value':>10}  {'5 % to 95 % of samples':>24}  {'p':>6}",
             f"{'rows':12}  {self.statistic:10.4g}",
         ]
-        for name, values in self.null_statistics.items():
-            low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
+        for name, p in self.p_values.items():
+            low, middle, high = np.quantile(self.null_statistics[name], [0.05, 0.5, 0.95])
             between = f"{low:.4g} to {high:.4g}"
-            p = self.p_values[name]
             lines.append(f"{name:12}  {middle:10.4g}  {between:>24}  {p:6.3g}")
         return "\n".join([*lines, "", fill(self.sentence, 96)])
 
@@ -481,31 +451,30 @@ def significance(
     max_rows: int = 2000,
     random_state: Any = 0,
 ) -> Significance:
-    """Compare the cut of the rows with cuts of samples that are one cluster.
+    """Test whether the rows are more than one cluster: ``print`` shows a p-value.
 
     The estimator is fitted again on each of ``n_null`` samples of two nulls, which have as many
     rows, the same mean and exactly the same covariance as X:
 
     - "gaussian": normal rows.
-    - "one cluster": a smoothed bootstrap of the rows of one of the clusters found (drawn again for
-      each sample, by size), stretched to the covariance of all rows. If the clusters are pieces
-      of one cluster of whatever shape, a piece alone is cut as easily as the whole.
+    - "one cluster": a smoothed bootstrap of the rows of one of the clusters (drawn again for each
+      sample, by size), stretched to the covariance of all rows. If the clusters are pieces of one
+      cluster of whatever shape, a piece alone is cut as easily as the whole.
 
-    What is compared is the value of the relaxed cut, also of a model of a discrete one. With
-    ``affinity="auto"``, and for discrete cuts, it is cut from the graph of nearest neighbours.
+    Values of relaxed cuts are compared; with ``affinity="auto"``, and for discrete cuts, those of
+    the graph of nearest neighbours.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
-        Its parameters and number of clusters are used; the rows are fitted again.
     X : array-like of shape (n, n_features), optional
         The rows. Default: the training rows that the model keeps.
     n_null : int, default=99
-        Samples of each null; p-values are multiples of 1 / (n_null + 1).
+        The number of samples of each kind; p-values are multiples of 1 / (n_null + 1).
     max_rows : int, default=2000
-        Of more rows than this so many are drawn at random, to save time.
+        If there are more rows, this many are drawn at random, to save time.
     random_state : int, RandomState or None, default=0
-        Of the samples, together with the rows. None means 0.
+        None means 0.
 
     Returns
     -------
@@ -513,18 +482,17 @@ def significance(
 
     Notes
     -----
-    For normal rows the p-value of "gaussian" is exact, whatever n, d, mean, covariance and
-    affinity: given the sample mean and covariance, which are sufficient, normal rows are
-    distributed as the samples are [1]_. The null "one cluster" is approximate. The larger p-value
-    is that of the composite hypothesis. Both nulls are continuous: columns with few different
-    values look clustered next to them. A ring, or another curve that is one piece but not one heap,
-    is no null and can have a small p-value.
+    For normal rows the p-value of "gaussian" is exact: given the sample mean and covariance, normal
+    rows are distributed as the samples are [1]_. The null "one cluster" is approximate. The larger
+    p-value is that of the composite hypothesis. Both nulls are continuous: columns with few
+    different values look clustered next to them. A ring, or another curve that is one piece but not
+    one heap, is no null and can have a small p-value.
 
-    K must have been chosen beforehand: "auto" chose it on the same rows.
+    If K was chosen on the same rows, for example by "auto", the p-value is too small.
 
     References
     ----------
-    .. [1] O. Langsrud, "Rotation tests", Statistics and Computing 15, 53-60, 2005.
+    .. [1] Langsrud, O., "Rotation tests", Statistics and Computing 15, 53-60, 2005.
     .. [2] Y. Liu, D. N. Hayes, A. Nobel, J. S. Marron, "Statistical Significance of Clustering for
        High-Dimension, Low-Sample Size Data", JASA 103, 1281-1293, 2008.
 
@@ -540,7 +508,7 @@ def significance(
     check_count("n_null", n_null, "use the default of 99")
     check_count("max_rows", max_rows, "use the default of 2000")
     with measured_on(model, X) as (gpod, rows, _):
-        refuse_metric_of_no_numbers(gpod.affinity_, "significance", "eigencut.stability instead")
+        refuse_metric_of_no_numbers(gpod.affinity_)
         rows = training_rows(gpod, rows)
     if issparse(rows):
         expected = "be a dense array, for samples of its covariance are not sparse"
@@ -595,7 +563,7 @@ class SameCovariance:
 
 
 def smoothed_cluster(scores: Array, labels: Indices, rng: Any) -> Array:
-    """As many rows as there are, drawn around the rows of one cluster."""
+    """Draw as many rows as there are around the rows of one cluster."""
     n_rows, d = scores.shape
     cluster = scores[labels == labels[rng.randint(n_rows)]]
     # Half of Silverman's bandwidth: all of it would round off what has sharp edges.

@@ -1,8 +1,6 @@
 """Partner packages: BERTopic, Dask, datamapplot, libpysal, scanpy, scikit-image, Spark.
 
-The only room that knows them; a partner is imported when it is used. A module has the name of its
-partner, but for ``image`` (scikit-image), ``spatial`` (libpysal, geopandas), ``layers``
-(datamapplot) and ``partial_sums`` (what Dask and Spark share).
+The only room that knows them; a partner is imported when it is used.
 """
 
 from importlib import import_module

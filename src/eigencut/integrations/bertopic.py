@@ -1,8 +1,4 @@
-"""Topics of BERTopic: the probability of each, which BERTopic itself asks only HDBSCAN for.
-
-``BERTopic(hdbscan_model=GPOD(...))`` needs nothing from here: ``fit_transform``, ``transform`` and
-``partial_fit`` call what GPOD has. Nothing here imports BERTopic.
-"""
+"""Topics of BERTopic: the probability of each of them for documents."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from eigencut.model import Model
 def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
     """The probability of each topic, for each document.
 
-    Of topics that were merged (``reduce_topics``, ``merge_topics``) they are added up.
+    Probabilities of merged topics (``reduce_topics``, ``merge_topics``) are added up.
 
     Parameters
     ----------

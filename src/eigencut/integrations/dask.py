@@ -1,9 +1,4 @@
-"""Fit and predict on a Dask cluster: dask arrays and data frames in, lazy dask arrays out.
-
-A fit is two sums over rows (``eigencut.affinities.landmarks``), formed per chunk by the functions
-that a stream uses and then added up in a tree. Rows stay where they are: what reaches the client
-are the landmarks and one p x p matrix. Tasks have no side effects: a lost worker costs only time.
-"""
+"""Fit and predict on a Dask cluster; sums over rows are formed per chunk, and rows stay there."""
 
 from __future__ import annotations
 
@@ -40,7 +35,16 @@ class DaskRows(Rows):
         names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
         super().__init__(self._computed, names, weighted=sample_weight is not None)
         self._parts = _chunks(X)
-        self._weights = _weight_chunks(sample_weight, X, len(self._parts))
+        self._weights: list[Any] = [None] * len(self._parts)
+        if sample_weight is not None:
+            if not hasattr(sample_weight, "dask") or getattr(sample_weight, "ndim", 0) != 1:
+                expected = "be a dask array with one dimension or a dask series"
+                remedy = "use dask.array.from_array(weights, chunks=X.chunks[0])"
+                raise invalid("sample_weight", expected, type(sample_weight).__name__, remedy)
+            self._weights = list(np.ravel(sample_weight.to_delayed()))
+        if len(self._weights) != len(self._parts):
+            expected, got = f"come in the {len(self._parts)} chunks of X", len(self._weights)
+            raise invalid("sample_weight", expected, got, "chunk both alike")
         self.n_features = int(X.shape[1]) if names is None else len(names)
 
     def _computed(self) -> Iterator[Any]:
@@ -73,7 +77,7 @@ def fit(model: Fitted, X: Any, *, sample_weight: Any = None) -> Fitted:
     model : GPOD
         With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
     X, sample_weight
-        As of ``DaskRows``.
+        A dask array or data frame, and a weight for each row.
 
     Returns
     -------
@@ -152,21 +156,6 @@ def _chunks(X: Any) -> list[Any]:
     """Return whole rows in pieces, as delayed values."""
     whole = X if hasattr(X, "columns") or X.numblocks[1] == 1 else X.rechunk({1: -1})
     return list(np.ravel(whole.to_delayed()))
-
-
-def _weight_chunks(weight: Any, X: Any, n_chunks: int) -> list[Any]:
-    """Weights in the pieces that the rows are in, as delayed values; None for each without."""
-    if weight is None:
-        return [None] * n_chunks
-    if not hasattr(weight, "dask") or getattr(weight, "ndim", 0) != 1:
-        expected = "be a dask array with one dimension or a dask series"
-        remedy = "use dask.array.from_array(weights, chunks=X.chunks[0])"
-        raise invalid("sample_weight", expected, type(weight).__name__, remedy)
-    chunks = list(np.ravel(weight.to_delayed()))
-    if len(chunks) != n_chunks:
-        expected = f"come in the {n_chunks} chunks of X"
-        raise invalid("sample_weight", expected, len(chunks), "chunk both alike")
-    return chunks
 
 
 def _apply(part: Any, model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:

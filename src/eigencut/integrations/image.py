@@ -1,8 +1,4 @@
-"""Segments of images (``segment``); reached as ``eigencut.image``.
-
-A pixel is a row: its colour (or whatever channels it has), its place and, if asked for, the texture
-around it. Only superpixels need scikit-image.
-"""
+"""Segments of images; reached as ``eigencut.image``."""
 
 from __future__ import annotations
 
@@ -13,13 +9,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.validation import (
-    as_numpy,
-    check_count,
-    check_magnitude,
-    is_integer,
-    needed,
-)
+from eigencut._utils.validation import as_numpy, check_count, check_magnitude, is_integer, needed
 from eigencut.affinities import Landmarks
 from eigencut.exceptions import invalid
 from eigencut.gpod import GPOD
@@ -31,8 +21,6 @@ __all__ = ["segment"]
 COMPACTNESS = 0.1
 # An array whose first axis could be channels has its channels first if its sides are so long.
 LEAST_SIDE = 16
-# The window of texture, in units of the scale.
-WINDOW = 3.0
 
 
 def segment(
@@ -42,9 +30,7 @@ def segment(
     n_segments: int | None = None,
     scale: float = 1.0,
     position: float = 0.5,
-    texture: float = False,
     shape: tuple[int, int] | None = None,
-    n_landmarks: int = 400,
     random_state: int | None = 0,
 ) -> Indices:
     """Divide an image into segments by a normalized cut of its pixels.
@@ -55,27 +41,23 @@ def segment(
         Grey, RGB, RGBA (on white), or any features, as of a neural network. Colours are uint8,
         uint16 or floats from 0 to 1.
     n_clusters : int, "auto" or iterable of int, default="auto"
-        As of ``GPOD``.
+        As for ``GPOD``.
     n_segments : int, optional
-        Make about so many superpixels first (scikit-image's SLIC), and cluster these.
+        Divide the image into about this many superpixels first (scikit-image's SLIC).
     scale : float, default=1.0
         The standard deviation, in pixels, of a Gaussian that channels are smoothed by.
     position : float, default=0.5
-        What the place of a pixel counts, its channels together counting 1.
-    texture : float or bool, default=False
-        What the standard deviation of channels nearby (within about 3 ``scale``) counts; True is 1.
+        The influence of the place of a pixel, relative to that of its channels together.
     shape : tuple of int, optional
         Height and width, where ``image`` is an array of (pixels, channels), row by row. With it
         channels are features, compared as they are. Else 3 or 4 channels are a colour, in CIELAB.
-    n_landmarks : int, default=400
-        As of ``Landmarks``.
     random_state : int or None, default=0
         As of ``GPOD``.
 
     Returns
     -------
     labels : array of int of shape (height, width)
-        The cluster of each pixel, from 0 by decreasing size; it can be in several places.
+        The segment of each pixel, from 0 by decreasing size. A segment can have several parts.
 
     Examples
     --------
@@ -88,8 +70,6 @@ def segment(
     """
     scale = check_magnitude("scale", scale, "use 0 for pixels as they are")
     position = check_magnitude("position", position, "use 0 for colour alone")
-    texture = float(texture) if isinstance(texture, bool) else texture
-    texture = check_magnitude("texture", texture, "use False, or True")
     pixels = _as_image(image, shape)
     is_colour = shape is None and pixels.shape[2] in (3, 4)  # RGB or RGBA
     pixels = _lab_of(pixels) if is_colour else pixels.astype(np.float64)
@@ -97,8 +77,13 @@ def segment(
     if scale > longest:  # smoothing takes time and room in proportion to it
         expected = f"be at most the longer side of the image, {longest} pixels"
         raise invalid("scale", expected, f"{scale:g}", "use the default of 1")
-    rows = _rows(pixels, scale, position, texture)
-    model = GPOD(n_clusters, affinity=Landmarks(n_landmarks), random_state=random_state)
+    # Pixels are compared by channels and place, each of the spread it counts.
+    groups = [_spread_to(1.0, gaussian_filter(pixels, (scale, scale, 0)))]
+    if position:
+        places = np.indices(pixels.shape[:2], dtype=np.float64).reshape(2, -1).T
+        groups.append(_spread_to(position, places))
+    rows = np.hstack(groups).astype(np.float32)
+    model = GPOD(n_clusters, affinity=Landmarks(400), random_state=random_state)
     if n_segments is None:
         return model.fit_predict(rows).reshape(pixels.shape[:2])
     check_count("n_segments", n_segments, "use None for pixels")
@@ -153,16 +138,15 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
 
 
 def _lab_of(image: NDArray[Any]) -> Array:
-    """CIELAB of colours."""
+    """Return colours in CIELAB."""
     if image.dtype in (np.uint8, np.uint16):
         colours = image / np.iinfo(image.dtype).max
     elif image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
         colours = image.astype(np.float64)
     else:
-        expected = "hold colours as uint8, uint16 or floats from 0 to 1"
         got = f"{image.dtype} from {image.min():g} to {image.max():g}"
         remedy = "convert it, or pass features as (pixels, channels) with shape=(height, width)"
-        raise invalid("image", expected, got, remedy)
+        raise invalid("image", "hold colours as uint8, uint16 or floats from 0 to 1", got, remedy)
     if image.shape[2] == 4:
         opacity = colours[:, :, 3:]
         colours = opacity * colours[:, :, :3] + (1 - opacity)
@@ -183,20 +167,6 @@ def to_lab(colours: Array) -> Array:
     dark = relative * (29 / 6) ** 2 / 3 + 4 / 29
     x, y, z = np.moveaxis(np.where(relative <= (6 / 29) ** 3, dark, np.cbrt(relative)), -1, 0)
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
-
-
-def _rows(pixels: Array, scale: float, position: float, texture: float) -> NDArray[np.float32]:
-    """What pixels are compared by: channels, texture and place, each of the spread it counts."""
-    groups = [_spread_to(1.0, gaussian_filter(pixels, (scale, scale, 0)))]
-    if texture:
-        window = WINDOW * (scale or 1.0)
-        mean = gaussian_filter(pixels, (window, window, 0))
-        variance = gaussian_filter((pixels - mean) ** 2, (window, window, 0))
-        groups.append(_spread_to(texture, np.sqrt(variance)))
-    if position:
-        places = np.indices(pixels.shape[:2], dtype=np.float64).reshape(2, -1).T
-        groups.append(_spread_to(position, places))
-    return np.hstack(groups).astype(np.float32)
 
 
 def _spread_to(total: float, channels: Array) -> Array:

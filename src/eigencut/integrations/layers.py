@@ -1,4 +1,4 @@
-"""Levels of a model as toponymy and datamapplot take them: layers of labels, the finest first."""
+"""Levels of a model as toponymy and datamapplot take them: layers of labels, finest first."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array, Indices
 
 
-def layers(
-    levels: Sequence[Any], names: Mapping[int, str] | None = None, unlabelled: str = "Unlabelled"
-) -> list[NDArray[Any]]:
+def layers(levels: Sequence[Any], names: Mapping[int, str] | None = None) -> list[NDArray[Any]]:
     """Return levels as a list of layers.
 
     Parameters
@@ -24,8 +22,6 @@ def layers(
     names : dict of int to str, optional
         What numbers are called: then layers are texts, as datamapplot takes them. Default: numbers
         from 0 on without gaps, as toponymy takes them.
-    unlabelled : str, default="Unlabelled"
-        What rows without a label are called.
 
     Returns
     -------
@@ -44,7 +40,7 @@ def layers(
         own: Any = np.arange(len(numbers)) - int(numbers[0] < 0)
         if names is not None:
             words = [str(names.get(number, number)) for number in numbers.tolist()]
-            own = np.array([unlabelled, *words[1:]] if numbers[0] < 0 else words)
+            own = np.array(["Unlabelled", *words[1:]] if numbers[0] < 0 else words)
         found.append(own[place.ravel()])
     return found
 

@@ -1,7 +1,4 @@
-"""Sums over rows that many machines form: of a piece, of pieces together, and the end.
-
-A piece may be summed twice, or again when a machine was lost: nothing here has side effects.
-"""
+"""Sums over rows that many machines form, without side effects: a piece may be summed twice."""
 
 from __future__ import annotations
 

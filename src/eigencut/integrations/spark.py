@@ -1,10 +1,4 @@
-"""Fit on a Spark data frame, and label its rows.
-
-Spark calls a function on batches of rows in Arrow's format, in every Python worker. It needs
-pyarrow and eigencut there. A fit is sums over rows (``eigencut.affinities.landmarks``), formed per
-partition by the functions that a stream uses and then added up in a tree: no row reaches the
-driver, and a lost executor costs only time.
-"""
+"""Fit on a Spark data frame, and label its rows; sums over rows are formed per partition."""
 
 from __future__ import annotations
 
@@ -97,7 +91,7 @@ def fit(
     model : GPOD
         With ``affinity="landmarks"``, ``Landmarks(...)`` or "auto".
     frame, columns, weights
-        As of ``SparkRows``.
+        The data frame, its columns to use (default: all), and the column with the weights.
 
     Returns
     -------
@@ -114,7 +108,7 @@ def predict(
     name: str = "label",
     probabilities: str | None = None,
 ) -> Any:
-    """A Spark data frame with the label of each row, and its probabilities where these are named.
+    """Return the Spark data frame with new columns: the label of each row, and its probabilities.
 
     Parameters
     ----------
@@ -123,9 +117,9 @@ def predict(
     columns : sequence of str, optional
         The features, in the order of the fit. Default: the names of the fit.
     name : str, default="label"
-        Of the new column, an int.
+        The name of the new column of labels.
     probabilities : str, optional
-        Of a further column, an array of K doubles: those of ``GPOD.predict_proba``. Default: none.
+        The name of a new column of arrays: the probabilities of all clusters. Default: no column.
 
     Returns
     -------

@@ -1,7 +1,4 @@
-"""Regions of a map: rows that are alike and touch each other; reached as ``eigencut.spatial``.
-
-Nothing here imports geopandas, and libpysal only where neighbours are to be found from geometries.
-"""
+"""Regions of a map: rows that are alike and touch each other; reached as ``eigencut.spatial``."""
 
 from __future__ import annotations
 
@@ -74,7 +71,17 @@ def regions(
         expected = f"be an integer from 1 to the number of rows ({len(X)})"
         raise invalid("n_regions", expected, repr(n_regions), "correct it")
     touching = _bridged(_touching(frame, contiguity, len(X)), frame, X)
-    _check_parts(touching, n_regions)
+    n_parts, part = csgraph.connected_components(touching, directed=False)
+    if n_parts > n_regions:
+        sizes = listed(np.sort(np.bincount(part))[::-1])
+        expected = f"be at least {n_parts}, the number of parts that do not touch (of {sizes} rows)"
+        remedy = "ask for more, or add neighbours between parts to contiguity"
+        raise invalid("n_regions", expected, n_regions, remedy)
+    if n_parts > 1:
+        warn_user(
+            f"The map has {n_parts} parts that do not touch: no region spans two of them. To "
+            "change that, add neighbours between them to contiguity."
+        )
     labels = np.arange(len(X))  # each row a region: nothing to choose
     if n_regions < len(X):
         model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
@@ -175,10 +182,8 @@ def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
     # A Graph has labels; a W has them if it was told an order of names, and else positions.
     has_labels = is_graph or getattr(weights, "id_order_set", False)
     if by_label and by_position and index not in (ids, list(range(n))) and not has_labels:
-        got = f"weights that number {n} rows from 0, and an index that is another order of these "
-        got += "numbers: they may be its labels or positions"
-        remedy = "pass contiguity=weights.sparse for positions (made from this frame), or make "
-        remedy += "them by from_dataframe(frame, use_index=True)"
+        got = f"weights that number {n} rows from 0, and an index in another order of these numbers"
+        remedy = "pass weights.sparse for positions, or make them with use_index=True for labels"
         raise invalid("contiguity", "be matched with frame without doubt", got, remedy)
     if not (by_label or by_position):
         expected = f"be of the {n} rows of frame"
@@ -226,20 +231,6 @@ def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_arr
     ties = (np.ones(len(islands)), (islands, nearest))
     bridges = sparse.coo_array(ties, shape=touching.shape)
     return sparse.csr_array(touching + bridges + bridges.T)
-
-
-def _check_parts(touching: sparse.csr_array, n_regions: int) -> None:
-    n_parts, part = csgraph.connected_components(touching, directed=False)
-    if n_parts > n_regions:
-        sizes = listed(np.sort(np.bincount(part))[::-1])
-        expected = f"be at least {n_parts}, the number of parts that do not touch (of {sizes} rows)"
-        remedy = "ask for more, or add neighbours between parts to contiguity"
-        raise invalid("n_regions", expected, n_regions, remedy)
-    if n_parts > 1:
-        warn_user(
-            f"The map has {n_parts} parts that do not touch: no region spans two of them. To "
-            "change that, add neighbours between them to contiguity."
-        )
 
 
 def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:

@@ -21,10 +21,8 @@ _SEPARATORS = tuple({os.sep, os.altsep or os.sep})
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file to write to, which takes its name only when the block ends without an error.
 
-    Until then it is ``.<name>.<random>.part`` in the same folder (a very long name is cut), with
-    the owner and permissions of the file that it replaces. An error and Ctrl-C remove it; what was
-    at ``path`` before stays as it is. A signal that ends the process can leave such a part behind.
-    Devices and pipes cannot be replaced and are written to directly.
+    Until then it is ``.<name>.<random>.part`` in the same folder, with the permissions of the file
+    that it replaces. An error removes it. Devices and pipes are written to directly.
     """
     with _errors_named(path):
         old = _status(path)
@@ -107,7 +105,7 @@ def _errors_named(path: str | os.PathLike[str], *ours: Path) -> Iterator[None]:
 
 
 def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Of what is at a path, if anything is."""
+    """Return the status of what is at a path, if anything is."""
     if os.fspath(path).endswith(_SEPARATORS):  # which Path would drop
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     try:

@@ -1,7 +1,4 @@
-"""What a column holds: numbers, truth values, dates, words in an order, or words without one.
-
-Users say it by the parameter ``columns``; what is not said is found out from cells.
-"""
+"""What a column holds: numbers, truth values, dates, words in an order, or words without one."""
 
 from __future__ import annotations
 
@@ -18,14 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut.exceptions import invalid
+from eigencut.exceptions import invalid, shortened
 
 KINDS = ("numeric", "boolean", "date", "ordered", "categorical")
 DAY = 86_400.0  # seconds
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "."}  # cells of text files, in any case
-
-
-# ------------------------------------------------------------------------------- names of columns
 
 
 def quoted(names: Sequence[str], most: int = 8) -> str:
@@ -77,15 +71,8 @@ def refuse_absent(needed: Sequence[str], names: Sequence[str]) -> None:
         raise invalid("The table", expected, got, "rename or add them")
 
 
-# ------------------------------------------------------------------------ cells: words and numbers
-
-
 def word_of(cell: Any) -> str | None:
-    """Return a cell as a word, or None if it is missing.
-
-    A number is the same word however it is written, since tables that have been through other
-    programs write it otherwise.
-    """
+    """Return a cell as a word, however a number is written, or None if it is missing."""
     if isinstance(cell, str):
         text = cell.strip()
         if text.lower() in ("true", "false"):
@@ -119,7 +106,7 @@ def is_missing(cell: Any) -> bool:
 
 def shown_word(word: str, most: int = 30) -> str:
     """Return a word for messages, not too long."""
-    return repr(word if len(word) <= most else f"{word[: most - 3]}...")
+    return repr(shortened(word, most))
 
 
 def number_of_text(cell: str, decimal: str = ".") -> float | None:
@@ -145,9 +132,6 @@ def other_notation(cells: Iterable[str], decimal: str = ".") -> str:
     if all(re.fullmatch(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?", cell) for cell in text):
         return f"a decimal {'comma' if other == ',' else 'point'}, read with decimal {other!r}"
     return ""
-
-
-# ------------------------------------------------------------------ dates: days since 1970, in UTC
 
 
 def date_number(cell: Any) -> float | None:
@@ -178,9 +162,6 @@ def numbers_of_dates(dates: NDArray[Any]) -> NDArray[np.float64]:
     return np.where(np.isnat(dates), np.nan, seconds / DAY)
 
 
-# -------------------------------------------------------------------------------- kinds of columns
-
-
 @dataclass(frozen=True)
 class Kind:
     """The kind of a column, the words of an ordered one, the least first; did a user give it?"""
@@ -199,8 +180,7 @@ class Kind:
             kind = cls.ordered(given)
             if kind is not None:
                 return cls(kind.name, kind.order, is_given=True)
-        expected = "be 'numeric', 'boolean', 'categorical', 'date', 'ignore', or a list of two or "
-        expected += "more different words in their order"
+        expected = "be 'numeric', 'boolean', 'categorical', 'date', 'ignore' or a list of words"
         raise invalid(f"columns[{column!r}]", expected, repr(given), "correct it")
 
     @classmethod
@@ -252,9 +232,6 @@ def kind_of_cells(cells: NDArray[Any]) -> Kind:
         is_date = bool(there) and all(isinstance(cell, (date, np.datetime64)) for cell in there)
         return Kind("date") if is_date else NUMERIC
     return {"b": Kind("boolean"), "M": Kind("date")}.get(cells.dtype.kind, NUMERIC)
-
-
-# ----------------------------------------------------------------------- the parameter ``columns``
 
 
 def given_kinds(columns: Any) -> dict[str, Kind]:

@@ -25,7 +25,7 @@ import stat
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -35,8 +35,7 @@ from eigencut.io.atomic import replacing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Format 2 can hold what an older reader would pass over in silence: numbers of clusters that have
-# gaps, and the sums that landmarks are updated from. Format 1 has neither; nothing else differs.
+# Format 1 has neither numbers of clusters with gaps nor the sums that landmarks are updated from.
 VERSION = 2
 ITEM_SIZES = {"<f8": 8, "<f4": 4, "<i8": 8, "<i4": 4, "|u1": 1}
 
@@ -80,9 +79,6 @@ class Header:
     entries: tuple[Entry, ...]
     end: int  # of the header
     size: int  # of the file
-
-
-# ----------------------------------------------------------------------------------------- writing
 
 
 def write(
@@ -141,9 +137,6 @@ def _aligned(offset: int) -> int:
 def _bytes(array: NDArray[Any]) -> memoryview:
     """The memory of a contiguous array, in the order in which it lies there."""
     return array.reshape(-1, order="A").data.cast("B")
-
-
-# ----------------------------------------------------------------------------------------- reading
 
 
 def read_header(path: str | os.PathLike[str]) -> Header:
@@ -216,7 +209,7 @@ def _read_header(file: BinaryIO) -> Header:
     if hashlib.sha256(preamble + text).digest() != digest:
         raise ModelFileError("its header is damaged (its SHA-256 differs).")
     try:
-        parsed = json.loads(text, parse_constant=_no_constant)
+        parsed = json.loads(text, parse_constant=int)  # refuses NaN and infinity
         content, described = dict(parsed["content"].items()), parsed["arrays"]
         entries = tuple(_entry(one) for one in described)
     except ModelFileError:
@@ -227,13 +220,8 @@ def _read_header(file: BinaryIO) -> Header:
     return Header(version, content, entries, end, size)
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
 def _entry(described: Any) -> Entry:
-    names = ("name", "dtype", "shape", "order", "offset", "sha256")
-    entry = Entry(**{name: described[name] for name in names})
+    entry = Entry(**{field.name: described[field.name] for field in fields(Entry)})
     entry = replace(entry, shape=tuple(entry.shape))
     if not (isinstance(entry.name, str) and _NAME.fullmatch(entry.name)):
         raise ModelFileError(f"an array has the name {str(entry.name)[:60]!r}.")

@@ -1,11 +1,4 @@
-"""The one reader of tables in files: a file's kind is told by its first bytes.
-
-CSV is read by pyarrow, however it is written: any delimiter, with or without a header, packed or
-not. Delimiter and header are found out from the first lines. All chosen columns are read as text,
-whose meaning is decided where that of data frames is (``eigencut.io.table``). Only for an error a
-file is read once more, line by line, to name the line. Parquet, Feather and JSON lines are
-read by pyarrow too, NPY by numpy.
-"""
+"""The one reader of tables in files, whose kind is told by their first bytes."""
 
 from __future__ import annotations
 
@@ -34,12 +27,7 @@ from eigencut.io.table import Source
 READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
 BLOCK_BYTES = 1 << 22  # of text that is read at a time
 LONGEST_LINE = 1 << 26
-_PACKED = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bz2",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": "lz4",
-}
+MOST_COLUMNS = 1 << 16  # of CSV that are read: pyarrow takes long for each of them
 _OTHER_FORMATS = {  # what begins like this is not a table of text
     rb"EIGENCUT": "it is a model; a table is expected",
     rb"PK\x03\x04.{26,60}\.npy": "it is an archive of arrays (.npz). Save one array of numbers "
@@ -48,7 +36,7 @@ _OTHER_FORMATS = {  # what begins like this is not a table of text
     rb"PK\x03\x04|\xd0\xcf\x11\xe0": "it is a spreadsheet or an archive; save it as CSV",
     rb"SQLite f|%PDF|\x89HDF": "it is a database or a document; save the table as CSV",
     rb"\xff\xfe|\xfe\xff": "it is UTF-16; save it as UTF-8",
-    rb"\xfd7zXZ": "it is packed with xz; unpack it, or pack it with gzip",
+    rb"\xfd7zXZ|BZh|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18": "it is packed; unpack it, or use gzip",
     rb"\x80[\x02-\x05]": "it is a pickle, which could run code; save the table as CSV or NPY",
     rb"\s*[\[{]\s*[\[{}\"\]\d-]": "it is JSON; save the table as CSV, or one object to a line",
     rb"(?i)\s*<(\?xml|!doctype|html)": "it is XML or a web page; save the table as CSV",
@@ -94,7 +82,9 @@ def sniffed_delimiter(lines: Sequence[str], decimal: str) -> str:
         usual, times = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         if usual < 2:
             return 0.0, 0.0, 0
-        is_number = [number_of_text(cell, decimal) is not None for row in rows for cell in row]
+        is_number = [
+            number_of_text(cell, decimal) is not None for row in rows for cell in row[:1000]
+        ]
         return times / len(rows), sum(is_number) / len(is_number), usual
 
     return max((mark for mark in (",", ";", "\t", "|", " ") if mark != decimal), key=merit)
@@ -126,10 +116,7 @@ def _numbered_rows(
 
 
 def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
-    """Return whether the first row names columns: words above numbers, or nothing but words.
-
-    Or numbers that count up, such as years, each unlike the others of its column.
-    """
+    """Return whether the first row names columns: by words, or numbers that count up."""
     first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     is_word = [number_of_text(cell, decimal) is None for cell in first]
     if all(is_word) or any(
@@ -212,14 +199,10 @@ class CsvSource(Source):
         with self.named_errors():
             refuse_duplicates(self.names)
 
-    # ------------------------------------------------------------------------ bytes and first lines
-
     def _unpacked(self, file: io.BufferedReader) -> io.BufferedReader:
-        start = file.peek(8)
-        for magic, codec in _PACKED.items():
-            if start.startswith(magic):
-                return io.BufferedReader(self._arrow.CompressedInputStream(file, codec))
-        return file
+        if not file.peek(8).startswith(b"\x1f\x8b"):
+            return file
+        return io.BufferedReader(self._arrow.CompressedInputStream(file, "gzip"))
 
     def _read(self, size: int, at_once: bool = False) -> bytes:
         """Return so many bytes, or fewer where no more are there at once."""
@@ -300,9 +283,10 @@ class CsvSource(Source):
                 whole = end
         return whole
 
-    # ------------------------------------------------------------------------------- rows and lines
-
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        if len(columns) > MOST_COLUMNS:
+            remedy = "choose some of them, name the delimiter, or save numbers by numpy.save"
+            raise invalid("columns", f"be at most {MOST_COLUMNS} of CSV", len(columns), remedy)
         is_first = True
         try:
             for piece in self._pieces():
@@ -324,8 +308,12 @@ class CsvSource(Source):
         is_spaced = self._delimiter == " "
         if is_spaced:  # a space stands for any run of them
             piece = b"\n".join(b" ".join(line.split()) for line in piece.split(b"\n"))
-        elif b'"' in piece:
-            self._refuse_text_after_quotes(piece)
+        elif b'"' in piece:  # refuse cells such as "3"3, which pyarrow reads as 33
+            ends = re.escape(self._delimiter.encode()) + rb"\r\n"
+            quoted = rb'(?:\A|(?<=[%b]))"(?:[^"]++|"")*+"(?=[%b]|\Z)' % (ends, ends)
+            if re.search(rb'(?:\A|[%b])"' % ends, re.sub(quoted, b"", piece)):
+                what = "text stands behind the closing quote of a cell; double the quote or remove"
+                raise ValueError(f"{what} it")
 
         def handle(row: Any) -> str:
             return "error" if row.text.strip() else "skip"
@@ -355,14 +343,6 @@ class CsvSource(Source):
                 include_columns=list(dict.fromkeys(columns)),
             ),
         )
-
-    def _refuse_text_after_quotes(self, piece: bytes) -> None:
-        """Refuse cells such as "3"3, which pyarrow reads as 33."""
-        ends = re.escape(self._delimiter.encode()) + rb"\r\n"
-        quoted = rb'(?:\A|(?<=[%b]))"(?:[^"]++|"")*+"(?=[%b]|\Z)' % (ends, ends)
-        if re.search(rb'(?:\A|[%b])"' % ends, re.sub(quoted, b"", piece)):
-            what = "text stands behind the closing quote of a cell; double the quote or remove it"
-            raise ValueError(what)
 
     def close(self) -> None:
         if self._is_ours:
@@ -439,13 +419,12 @@ class NpySource(Source):
 
     def _mapped(self) -> NDArray[Any]:
         try:
-            array: NDArray[Any] = np.load(self.name, mmap_mode="r", allow_pickle=False)
+            return np.asanyarray(np.load(self.name, mmap_mode="r", allow_pickle=False))
         except (EOFError, OverflowError, SyntaxError, TokenError, ValueError) as error:
             raise ValueError(
                 f"{self.name} must be an array of numbers. It is damaged, or holds Python objects; "
                 "save it again with numpy.save."
             ) from error
-        return array
 
     def batches(self, columns: Sequence[str]) -> Iterator[NDArray[Any]]:
         chosen = places(columns, self.names)
@@ -457,18 +436,12 @@ class NpySource(Source):
 
 
 class ArrowSource(Source):
-    """A Parquet, Feather or JSON lines file, read with pyarrow.
-
-    A column of lists of numbers is one column for each place in the lists: name[0], name[1], ...
-    """
+    """A Parquet, Feather or JSON lines file; lists of numbers become several columns."""
 
     has_names = True
 
     def __init__(self, path: str, kind: str) -> None:
-        self._arrow, self._compute = (
-            needed("pyarrow", "stream"),
-            needed("pyarrow.compute", "stream"),
-        )
+        self._arrow = needed("pyarrow", "stream")
         self.name, self._kind = path, kind
         with self._damaged():
             if kind == "Parquet":
@@ -496,10 +469,9 @@ class ArrowSource(Source):
     def _length_of_lists(self, column: str) -> int | None:
         """Return how many numbers each list of a column has, as far as its beginning shows."""
         types, kind = self._arrow.types, self._schema.field(column).type
-        if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
-            return None
+        is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         of_numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-        if not any(check(kind.value_type) for check in of_numbers):
+        if not (is_list and any(check(kind.value_type) for check in of_numbers)):
             return None
         if hasattr(kind, "list_size"):
             return int(kind.list_size)
@@ -518,7 +490,15 @@ class ArrowSource(Source):
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         chosen = [each for each in self._column_of if each[0] in set(columns)]
         wanted = list(dict.fromkeys(column for _, column, _ in chosen))
-        self._refuse_nested(wanted)
+        kinds = {name: self._schema.field(name).type for name in wanted if name not in self.groups}
+        nested = [name for name in kinds if self._arrow.types.is_nested(kinds[name])]
+        if nested:
+            listed = ", ".join(f"{name!r} ({kinds[name]})" for name in nested[:8])
+            raise ValueError(
+                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers. "
+                f"Got {listed}. Fit without these columns (drop {','.join(nested)!r}), or write "
+                "one value to a cell."
+            )
         n_rows = int(np.clip((1 << 24) // max(1, len(columns)), 1024, READ_ROWS))
         try:
             with self._damaged():
@@ -535,24 +515,14 @@ class ArrowSource(Source):
         """Return a column, or the numbers at one place in its lists."""
         if column not in self.groups:
             return batch.column(column)
-        return self._compute.list_element(batch.column(column), place).cast("float64", safe=False)
-
-    def _refuse_nested(self, columns: Sequence[str]) -> None:
-        """Raise an error for columns whose cells are not one value."""
-        kinds = {name: self._schema.field(name).type for name in columns if name not in self.groups}
-        nested = [name for name in kinds if self._arrow.types.is_nested(kinds[name])]
-        if nested:
-            shown = ", ".join(f"{name!r} ({kinds[name]})" for name in nested[:8])
-            raise ValueError(
-                f"{self.name}: cells must hold a number, a word, a date, or a list of numbers. "
-                f"Got {shown}. Fit without these columns (drop {','.join(nested)!r}), or write "
-                "one value to a cell."
-            )
+        lists = needed("pyarrow.compute", "stream").list_element(batch.column(column), place)
+        return lists.cast("float64", safe=False)
 
     def _refuse_other_lengths(self, name: str, lists: Any) -> None:
         """Raise an error for a list that is not as long as the first one; it may be missing."""
         length = len(self.groups[name])
-        sizes = np.asarray(self._compute.list_value_length(lists).fill_null(length))
+        lengths = needed("pyarrow.compute", "stream").list_value_length(lists)
+        sizes = np.asarray(lengths.fill_null(length))
         if (sizes != length).any():
             at = int(np.argmax(sizes != length))
             raise ValueError(

@@ -1,9 +1,4 @@
-"""Rows that a metric has no place for, named by where they stand in what the user gave.
-
-A fit sorts, samples and divides rows before it makes points of them, so whoever refuses a row
-knows its place in a piece only. Once one was refused it is looked for in the rows as they were
-given: that costs nothing where no row is refused.
-"""
+"""Rows that a metric has no place for, named by where they stand in what the user gave."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ from scipy.sparse import issparse
 
 from eigencut._utils.arrays import Array
 from eigencut._utils.running import row_blocks
-from eigencut.exceptions import RefusedRow, invalid
+from eigencut.exceptions import RefusedRow, invalid, shortened
 from eigencut.io.column_kinds import labels_of, quoted, refuse_duplicates
 from eigencut.io.table import place_of
 
@@ -39,7 +34,10 @@ def text_error(X: Any, n_before: int = 0) -> Exception | None:
             if isinstance(cell, int):
                 expected = "hold numbers below 1.8e308"
                 return invalid("X", expected, f"a larger one {place}", "correct or drop it")
-            return invalid("X", "hold numbers only", f"{_shown(cell)} {place}", remedy)
+            plain = cell.item() if isinstance(cell, np.generic) else cell
+            return invalid(
+                "X", "hold numbers only", f"{shortened(repr(plain), 40)} {place}", remedy
+            )
     return None
 
 
@@ -63,8 +61,7 @@ def refuse_infinite(X: Any, rows: Any, pairwise: bool = False) -> None:
         remedy = "correct it" if pairwise else f"{remedy}'mean' or 'drop', or drop the rows"
     names = labels_of(X) if hasattr(X, "columns") else ()
     name = repr(names[column]) if column < len(names) else column
-    got = f"{what} in {place_of(X, row)}, column {name}"
-    raise invalid("X", "be finite", got, remedy)
+    raise invalid("X", "be finite", f"{what} in {place_of(X, row)}, column {name}", remedy)
 
 
 def _is_text(column: Any) -> bool:
@@ -76,11 +73,6 @@ def _is_text(column: Any) -> bool:
         found.astype(np.float64)
         return found.ndim != 1  # a struct of polars
     return True
-
-
-def _shown(value: Any) -> str:
-    text = repr(value.item() if isinstance(value, np.generic) else value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _first_refused(error: RefusedRow, rows: Any) -> RefusedRow | None:
@@ -132,8 +124,7 @@ def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[No
             return found.at(place, None if j is None else names[j])
 
         if not hasattr(X, "tables"):
-            row = int(np.flatnonzero(complete)[error.row])
-            raise named(error, place_of(X, row)) from error
+            raise named(error, place_of(X, int(np.flatnonzero(complete)[error.row]))) from error
         for table in X.tables(preparation.coding()) if X.is_local else ():
             rows, complete = preparation.apply(table)
             if (refused := _first_refused(error, rows)) is not None:

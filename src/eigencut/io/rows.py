@@ -1,9 +1,4 @@
-"""Rows that do not fit in memory: read in blocks, as often as a fit needs to.
-
-A fit on landmarks is two sums over rows, so it needs no more than one block at a time. ``Rows``
-says where blocks come from, and ``Rows.reduce`` how a sum over them is formed;
-``eigencut.integrations.dask`` forms it on a cluster instead.
-"""
+"""Rows that do not fit in memory: read in blocks, as often as a fit needs to."""
 
 from __future__ import annotations
 
@@ -29,8 +24,6 @@ from eigencut.io.column_kinds import NUMERIC, absent, plain_names, quoted
 from eigencut.io.refused_rows import refuse_infinite, text_error
 from eigencut.io.table import Coding, Source, Table, refuse_lazy
 
-# Blocks of rows, checked: numbers, all of one width; errors say after which row.
-
 
 def numbers_of_block(block: Any, width: int | None, n_before: int) -> Array:
     """Return a block as float64 rows of that many columns."""
@@ -53,9 +46,6 @@ def refuse_shape(shape: tuple[int, ...], width: int | None, n_before: int) -> No
         expected = f"come in two-dimensional blocks of {width or 'one or more'} columns"
         remedy = "make all blocks alike, whenever they are read"
         raise invalid("X", expected, f"shape {shape} after row {n_before}", remedy)
-
-
-# The files that rows are read from, and which of their columns.
 
 
 def files_at(path: str | os.PathLike[str]) -> list[Path]:
@@ -85,9 +75,6 @@ def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
     return names
 
 
-# Weights of rows that are read in blocks: checked, and carried as one more column.
-
-
 def with_weights(rows: Array, weight: Array | None) -> Array:
     """Return the rows with one more column, if they have weights."""
     return rows if weight is None else np.column_stack([rows, weight])
@@ -112,9 +99,6 @@ def refuse_all_zero(n_positive: int) -> None:
         raise invalid("sample_weight", "be positive for at least one row", "zeros only", remedy)
 
 
-# Whether a source of rows gives the same rows whenever it is read.
-
-
 def _measure(rows: Array) -> Array:
     """Return the number of rows, the sum of each column, and that of its absolute values."""
     one = np.ones(len(rows))
@@ -132,7 +116,6 @@ def _changed(got: str) -> Exception:
 
 
 Part = TypeVar("Part")
-
 BLOCK_ROWS = 1 << 17
 
 
@@ -142,10 +125,10 @@ def rows_of_block(n_features: float) -> int:
 
 
 class Rows:
-    """A source of rows that can be read again and again, from the first to the last.
+    """Rows that are read in blocks, from files or from a function, as often as needed.
 
-    A stream and an array of the same rows give the same model, to the last bit. A source that gives
-    other rows when it is read again is refused.
+    The model is the same as with the rows in memory, to the last bit. If the rows change between
+    two readings, you get an error.
 
     Parameters
     ----------
@@ -154,8 +137,8 @@ class Rows:
     feature_names : sequence of str, optional
         Names of the columns.
     weighted : bool, default=False
-        Whether rows have weights, as ``sample_weight`` of ``GPOD.fit``: each block is a pair of
-        rows and weights then.
+        Whether rows have weights, as ``sample_weight`` of ``GPOD.fit``. Each block is then a pair
+        of rows and weights.
 
     Examples
     --------
@@ -179,9 +162,8 @@ class Rows:
         *,
         weighted: bool = False,
     ) -> None:
-        if not callable(blocks):
-            expected = "be a function that returns an iterator over arrays, since rows are read "
-            expected += "more than once"
+        if not callable(blocks):  # for rows are read more than once
+            expected = "be a function that returns an iterator over arrays"
             got, remedy = type(blocks).__name__, "pass lambda: ... instead"
             raise invalid("blocks", expected, got, remedy, error=TypeError)
         self._blocks, self.is_weighted = blocks, weighted
@@ -195,7 +177,7 @@ class Rows:
         ----------
         X : array-like of shape (n_rows, n_features)
         sample_weight : array-like of shape (n_rows,), optional
-            What each row counts.
+            The weight of each row.
         """
         refuse_lazy(X)
         array: NDArray[Any] = np.asanyarray(X)
@@ -219,8 +201,8 @@ class Rows:
     ) -> Rows:
         """Read a CSV, Parquet, Feather, JSON lines or NPY file, or all files of a folder by name.
 
-        The first bytes of a file tell its kind. All kinds but NPY need
-        ``pip install 'eigencut[stream]'``.
+        The first bytes of a file tell its format. All formats but NPY need
+        ``pip install '.[stream]'``.
 
         Parameters
         ----------
@@ -228,12 +210,12 @@ class Rows:
         columns : sequence of str, optional
             The columns to read. Default: all. Where a file has no names, they are x1, x2, ...
         weights : str, optional
-            The column that says what each row counts.
+            The column with the weight of each row.
         delimiter, header : str and bool, optional
-            Between the cells of a CSV file, and whether its first line names columns. Default:
-            found out.
+            The character between the cells of a CSV file, and whether its first line names the
+            columns. Default: as the file shows.
         encoding, decimal : str, default="utf-8" and "."
-            Of a CSV file, and before the fraction of its numbers: "." or ",".
+            The encoding of a CSV file, and its decimal point: "." or ",".
         """
         from eigencut.io.readers import open_source
 

@@ -1,10 +1,4 @@
-"""A reproducible sample of rows, whatever their order and however they are chunked.
-
-Every row gets a random number made of nothing but its own values and a seed, and the rows of the
-smallest numbers are the sample. So it does not matter where a row stands, or on which machine.
-Identical rows have the same number: they are in the sample once, with a count that is exact (to
-rounding, where rows have weights that are no integers).
-"""
+"""A reproducible sample of rows, by random numbers made of their values, whatever their order."""
 
 from __future__ import annotations
 
@@ -108,9 +102,8 @@ def as_number(total: Fraction) -> int | float:
 def random_keys(X: Any, seed: int = 0) -> Keys:
     """Return a random 64-bit number per row, the same for identical rows; none may have a -0.0.
 
-    Sparse rows, which store every column at most once, have those of the same rows when dense. The
-    order of the numbers stays if all rows are multiplied by a power of two: they are made of
-    mantissas and of exponents compared with the row's largest, which itself is in the last bits.
+    Sparse rows have those of the same rows when dense. Multiplied by a power of two, rows keep
+    their order: numbers are made of mantissas and of exponents compared with the row's largest.
     """
     rng = np.random.default_rng(seed)
     salt, factors = rng.integers(1 << 63, size=(2, X.shape[1]), dtype=np.uint64)

@@ -1,10 +1,8 @@
 """Fitted objects as plain values and arrays: written to a file, and read back with care.
 
-What can be saved says its name there (``_saved_as``) and answers two questions: ``_state()`` is
-what was fitted, a dict of numbers, words, lists, dicts, arrays and other such objects;
-``_restore(state)`` takes it back instead of a fit, from a ``StateReader``, which trusts nothing: a
-file can have been made by anyone. A file describes an object as ``{"class": ..., "parameters": ...,
-"state": ...}``: plain values in the header, arrays by their path (see ``io.model_format``).
+What can be saved has a name there (``_saved_as``), ``_state()``, and ``_restore(state)``, which
+takes a ``StateReader`` and trusts nothing. A file describes an object as ``{"class": ...,
+"parameters": ..., "state": ...}``, with arrays by their path (see ``io.model_format``).
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 
 from eigencut._utils.validation import numbers_in_words
 from eigencut._version import __version__
-from eigencut.exceptions import ModelFileError, invalid
+from eigencut.exceptions import ModelFileError, invalid, shortened
 from eigencut.io.model_format import write
 
 Shape = tuple[int | None, ...]  # None: any length
@@ -71,9 +69,9 @@ class StateReader:
 
     def as_fitted(self, kind: type[Kind]) -> Kind:
         """Return the fitted object that this group describes, if it is of this kind."""
-        found = self._unfitted(kind)
-        found._restore(self.part("state"))  # type: ignore[attr-defined]
-        return found
+        model = self._unfitted(kind)
+        model._restore(self.part("state"))  # type: ignore[attr-defined]
+        return model
 
     def _unfitted(self, kind: type[Kind]) -> Kind:
         """A class is looked up in the table, never imported by a name that a file gives."""
@@ -93,44 +91,44 @@ class StateReader:
             elif not (value is None or isinstance(value, (bool, int, float, str))):
                 raise parameters._refuse(name, "a number or a word")
             elif type(value) is int and abs(value) > 2**32:  # no parameter counts so many
-                raise parameters._refuse(name, "an integer below 2^32", _short(value))
+                raise parameters._refuse(name, "an integer below 2^32", repr(value))
         return known(**given)
 
     def groups(self) -> list[str]:
         """Return the names of the groups of values inside this one."""
         return [name for name, value in self._values.items() if isinstance(value, Mapping)]
 
-    def _refuse(self, name: str, expected: str, got: Any = None) -> ModelFileError:
+    def _refuse(self, name: str, expected: str, got: str | None = None) -> ModelFileError:
         """Return the error for a value that is not what it must be."""
-        said = "" if got is None else f" Got {got}."
+        said = "" if got is None else f" Got {shortened(got)}."
         return ModelFileError(f"{self._name(name)} must be {expected}.{said}")
 
     def integer(self, name: str, least: int, most: int = 2**53) -> int:
         """Return an integer between ``least`` and ``most``."""
         value = self.raw(name)
         if type(value) is not int or not least <= value <= most:
-            raise self._refuse(name, f"an integer from {least} to {most}", _short(value))
+            raise self._refuse(name, f"an integer from {least} to {most}", repr(value))
         return value
 
     def number(self, name: str, least: float = -LARGEST, most: float = LARGEST) -> float:
         """Return a number between ``least`` and ``most``."""
         value = self.raw(name)
         if type(value) not in (int, float) or not least <= value <= most:
-            raise self._refuse(name, f"a number from {least:g} to {most:g}", _short(value))
+            raise self._refuse(name, f"a number from {least:g} to {most:g}", repr(value))
         return float(value)
 
     def flag(self, name: str) -> bool:
         """Return True or False."""
         value = self.raw(name)
         if type(value) is not bool:
-            raise self._refuse(name, "true or false", _short(value))
+            raise self._refuse(name, "true or false", repr(value))
         return value
 
     def word(self, name: str, choices: Mapping[str, Any] | tuple[str, ...]) -> str:
         """Return one of a few words."""
         value = self.raw(name)
         if not (isinstance(value, str) and value in choices):
-            raise self._refuse(name, f"one of {', '.join(choices)}", _short(value))
+            raise self._refuse(name, f"one of {', '.join(choices)}", repr(value))
         return value
 
     def words(self, name: str, length: int | None = None, most: int | None = None) -> list[str]:
@@ -222,11 +220,6 @@ def csr_state(matrix: Any) -> dict[str, Any]:
         "columns": matrix.indices.astype(np.int64),
         "data": matrix.data.astype(np.float64),
     }
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def save_model(

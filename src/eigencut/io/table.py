@@ -1,8 +1,4 @@
-"""Tables whose columns have names: numbers, and numbers that stand for words and dates.
-
-Data frames of pandas, polars and pyarrow, arrays and blocks of files all become a ``Table`` by
-``Table.from_data``; what their cells mean is decided in one place, ``Coding``.
-"""
+"""Tables of data frames, arrays and files: numbers, and numbers that stand for words and dates."""
 
 from __future__ import annotations
 
@@ -53,12 +49,7 @@ MOST_WORDS = 1 << 16  # of a column; more are surely not categories
 
 
 class Coding:
-    """Kinds of columns and numbers of their words, of one pass over a table.
-
-    Words are numbered in the order in which they come, so that blocks of a stream need not know of
-    later ones. Kinds that are not known are found out from the first cells of a column; ``columns``
-    is the parameter of a model of that name.
-    """
+    """Kinds of columns, given by the parameter ``columns`` or found out, and numbers of words."""
 
     decimal: str | None = None  # the mark of a text file, where all cells are text
     place: Place = "row {}".format  # of a row of the table that is read
@@ -139,7 +130,12 @@ class Coding:
         for i, word in words.items():
             number: float | None
             if kind.has_words:
-                number = self._code(name, word)
+                known = self.words.setdefault(name, {})
+                if word not in known and len(known) >= MOST_WORDS:
+                    expected = f"have at most {MOST_WORDS} different words"
+                    remedy = "drop it, or put words together"
+                    raise invalid(f"Column {name!r}", expected, "more", remedy)
+                number = known.setdefault(word, len(known))  # a new one gets the next number
             elif kind.name == "date":
                 number = date_number(cells[i])
             else:
@@ -172,15 +168,6 @@ class Coding:
         if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
             return TypeError(f"{error} (argument must be a string or a real number)")
         return error
-
-    def _code(self, name: str, word: str) -> int:
-        """Return the number of a word; a new one gets the next number."""
-        known = self.words.setdefault(name, {})
-        if word not in known and len(known) >= MOST_WORDS:
-            expected = f"have at most {MOST_WORDS} different words"
-            remedy = "drop it, or put words together"
-            raise invalid(f"Column {name!r}", expected, "more", remedy)
-        return known.setdefault(word, len(known))
 
 
 def numbers_of_arrow_text(column: Any, decimal: str | None) -> Array | None:
@@ -269,8 +256,7 @@ class Table:
     ) -> Table:
         """Return the table of a data frame, an array, a mapping of columns, or a table.
 
-        ``needed`` are the columns of a model, which must be there. Without them, ``coding`` says
-        which take part. Without ``row_place``, errors name rows by the index of a data frame.
+        ``needed`` are the columns of a model; without them, ``coding`` says which take part.
         """
         if isinstance(X, Table):
             return X.choose(needed)
@@ -355,9 +341,8 @@ def _columns(X: Any, needed: Sequence[str] | None) -> Mapping[str, Any]:
         return {name: X[label] for name, label in zip(names, given, strict=True)}
     values = np.asarray(X)
     if values.ndim != 2 or values.dtype.kind not in "fiubOUM":
-        got = f"shape {values.shape} of {values.dtype}"
         expected = "be a data frame or a two-dimensional array of numbers and words"
-        raise invalid("X", expected, got, "convert it")
+        raise invalid("X", expected, f"shape {values.shape} of {values.dtype}", "convert it")
     names_of_array = plain_names(values.shape[1])
     if needed is not None and len(needed) == values.shape[1]:
         names_of_array = tuple(needed)  # an array has no names: columns are known by place
@@ -382,10 +367,8 @@ def refuse_lazy(X: Any) -> None:
 class Source(ABC):
     """A table that is read in blocks, once.
 
-    ``names`` are those of the columns, x1, x2, ... where the file has none (``has_names``);
-    ``unnamed`` are those that it has not, though others are there. ``groups`` are names of several
-    columns together, which options may give: those of lists in one. ``size`` is the number of rows
-    or bytes, if known, and ``n_read`` how many of them were read.
+    ``names`` are x1, x2, ... where the file has none (``has_names``), as for those in ``unnamed``.
+    ``groups`` are names of several columns together. ``size`` and ``n_read`` count rows or bytes.
     """
 
     name: str

@@ -36,8 +36,7 @@ def check_weights_of(rows: Any, sample_weight: ArrayLike | None) -> Array | None
     """The weights of rows that were checked; a stream has its own."""
     if isinstance(rows, Rows) and sample_weight is not None:
         expected, got = "be left out with eigencut.Rows", type(sample_weight).__name__
-        remedy = "the stream has the weights: Rows.from_array(X, sample_weight=...), "
-        remedy += "Rows.from_file(path, weights=...)"
+        remedy = "give them to Rows.from_array or Rows.from_file"
         raise invalid("sample_weight", expected, got, remedy, error=TypeError)
     return None if isinstance(rows, Rows) else check_sample_weight(sample_weight, rows.shape[0])
 
@@ -89,11 +88,16 @@ def check_rows(
         remedy = "use X.toarray()"
         if affinity is not None:
             expected += f" with affinity={shown(affinity)}"
-            remedy = "use affinity='neighbors' or 'landmarks', which take sparse rows, or "
-            remedy += "X.toarray()"
+            remedy = "use affinity='neighbors' or 'landmarks', or X.toarray()"
         raise invalid("X", f"be dense for {expected}", "a sparse X", remedy, error=TypeError)
     if issparse(X):
-        _refuse_vast(X)
+        got = f"{X.nnz} entries in shape {X.shape}"
+        if max(X.nnz, *X.shape) >= 2**31:  # too many for indices
+            expected = "have at most 2^31 - 1 entries, rows and columns"
+            raise invalid("X", expected, got, "fit on some of the rows")
+        if max(X.shape) > 2**24 + 16 * X.nnz:  # a few bytes can claim any shape
+            expected = "store a number in more of its rows and columns"
+            raise invalid("X", expected, got, "leave out those without any")
     narrow = (np.float32, np.float16, np.int8, np.uint8) if keeps_narrow else ()
     try:
         rows = validate_data(
@@ -116,28 +120,9 @@ def check_rows(
         if isinstance(error, TypeError):  # an object that is not even text
             raise TypeError(f"{of_text} ({error})") from error
         raise of_text from error
-    rows = _short_indices(csr_array(rows)) if issparse(rows) else np.asarray(rows)
+    if issparse(rows):  # with indices of 32 bits, which kernels and searches count in
+        rows = csr_array(rows)
+        places = (each.astype(np.int32, copy=False) for each in (rows.indices, rows.indptr))
+        rows = csr_array((rows.data, *places), shape=rows.shape)
     refuse_infinite(X, rows, pairwise=tags.pairwise)
     return rows
-
-
-def _refuse_vast(X: Any) -> None:
-    """Raise an error for a sparse X too large for indices, or by far larger than what it stores.
-
-    A few bytes can claim any shape, and rows and columns without entries take memory too.
-    """
-    expected, remedy = "have at most 2^31 - 1 entries, rows and columns", "fit on some of the rows"
-    if max(X.nnz, *X.shape) < 2**31:
-        if max(X.shape) <= 2**24 + 16 * X.nnz:
-            return
-        expected = "store a number in more of its rows and columns"
-        remedy = "leave out those without any"
-    raise invalid("X", expected, f"{X.nnz} entries in shape {X.shape}", remedy)
-
-
-def _short_indices(rows: Any) -> Any:
-    """A sparse array with indices of 32 bits, which is what kernels and searches count in."""
-    if rows.indices.dtype == np.int32 and rows.indptr.dtype == np.int32:
-        return rows
-    indices, starts = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    return csr_array((rows.data, indices, starts), shape=rows.shape)

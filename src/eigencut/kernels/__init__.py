@@ -1,9 +1,7 @@
 """The few loops that are worth C: one interface (``NumpyKernels``), two builds.
 
-``chosen`` is the build in C (over ``csrc/``) where the library was compiled when eigencut was
-installed, and the one in numpy otherwise, or where ``EIGENCUT_NATIVE=0`` is in the environment.
-Both give the same results, up to rounding. What the library has no form of for this processor is
-numpy's.
+``chosen`` is the build in C where the library was compiled, and the one in numpy otherwise, or
+where ``EIGENCUT_NATIVE=0`` is in the environment. Both give the same results, up to rounding.
 """
 
 from __future__ import annotations
@@ -13,9 +11,10 @@ import math
 import os
 import re
 import warnings
+from collections.abc import Mapping
 from ctypes import CDLL, c_double, c_int, c_long, c_void_p
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.ctypeslib import ndpointer
@@ -76,7 +75,7 @@ class Function:
     """
 
     def __init__(
-        self, library: CDLL, name: str, arrays: str, *, sizes: str, **scalars: Any
+        self, library: CDLL, name: str, arrays: str, sizes: str, scalars: Mapping[str, Any]
     ) -> None:
         self._name, self._sizes, self._scalars = name, sizes.split(), list(scalars)
         self._axes, self._types = {}, []
@@ -125,7 +124,7 @@ class WeightedSums:
 
     def __init__(self, library: CDLL, dtype: str = "float32") -> None:
         arrays = f"left:{dtype}[m,p] right:{dtype}[n,p] V:{dtype}[n,c] sums=float64[m,c]"
-        self._function = Function(library, "weighted_sums", arrays, sizes="m p n c")
+        self._function = Function(library, "weighted_sums", arrays, "m p n c", {})
 
     def __call__(self, left: NDArray[Any], right: NDArray[Any], V: NDArray[Any]) -> Array:
         _check_multiple("right", "rows", len(right), LAYOUT.rows_multiple)
@@ -141,61 +140,48 @@ class NativeKernels(NumpyKernels):
     """The kernels that are plain C: any processor runs them."""
 
     name = "native"
-
-    def __init__(self, library: CDLL) -> None:
-        self._weighted_sums = WeightedSums(library)
-        widths = {"slack": c_double, "scale": c_double, "least": c_double, "most": c_double}
-        self._neighbor_sums = Function(
-            library,
-            "neighbor_sums",
+    _functions: ClassVar[dict[str, tuple[str, str, dict[str, Any]]]] = {
+        "neighbor_sums": (
             "rows:float64[m,d] distances:float64[m,k] numbers:long[m,k] vertices:float64[n,d] "
             "radii:float64[n] starts:intc[n] ends:intc[n] reverse:intc[edges] "
             "weighted:float64[n,columns] product=float64[m,columns] largest=float64[m]",
-            sizes="m d k columns n edges",
-            **widths,
-            is_mutual=c_int,
-            most_edges=c_long,
-        )
-        self._near_in_cells = Function(
-            library,
-            "near_in_cells",
+            "m d k columns n edges",
+            dict.fromkeys(("slack", "scale", "least", "most"), c_double)
+            | {"is_mutual": c_int, "most_edges": c_long},
+        ),
+        "near_in_cells": (
             "rows:float64[m,d] low:float64[d] scale:float64[d] shape:long[d] "
             f"candidates:intc[cells,{LAYOUT.candidates}] is_known:bool[cells] points:float64[n,d] "
             "nearest=long[m,r] told=bool[m]",
-            sizes="m d r n",
-        )
-        self._near_in_graph = Function(
-            library,
-            "near_in_graph",
+            "m d r n",
+            {},
+        ),
+        "near_in_graph": (
             "rows:float32[m,d] points:float32[n,d] graph:intc[n,g] starts:intc[m,s] "
             "found=intc[m,k]",
-            sizes="m d n g s k",
-            expanded=c_long,
-            rounds=c_long,
-        )
-        self._membership_sums = Function(
-            library,
-            "membership_sums",
+            "m d n g s k",
+            {"expanded": c_long, "rounds": c_long},
+        ),
+        "membership_sums": (
             "nearest:long[m,r] weights:float64[m,r] units=int64[p,p]",
-            sizes="m r p",
-            per_quantum=c_double,
-        )
-        self._move_vertices = Function(
-            library,
-            "move_vertices",
+            "m r p",
+            {"per_quantum": c_double},
+        ),
+        "move_vertices": (
             _EDGES + "order:long[n] labels=long[n] score=float64[1]",
-            sizes="n starts edges",
-            k=c_long,
-            sweeps=c_long,
-            keeps=c_int,
-            outside=c_double,
-        )
-        self._best_merges = Function(
-            library,
-            "best_merges",
+            "n starts edges",
+            {"k": c_long, "sweeps": c_long, "keeps": c_int, "outside": c_double},
+        ),
+        "best_merges": (
             _EDGES + "labels:long[n] members:long[n] partners=long[k] changes=float64[k]",
-            sizes="n starts edges k",
-        )
+            "n starts edges k",
+            {},
+        ),
+    }
+
+    def __init__(self, library: CDLL) -> None:
+        self._weighted_sums = WeightedSums(library)
+        self._call = {name: Function(library, name, *of) for name, of in self._functions.items()}
 
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
         """The fused kernel; powers of two instead of e."""
@@ -218,7 +204,7 @@ class NativeKernels(NumpyKernels):
             return super().neighbor_sums(graph, rows, distances, near, weighted)
         width = graph.weight.width or Width(scale=0.0, least=0.0, most=0.0)
         product, largest = np.empty((len(rows), weighted.shape[1])), np.empty(len(rows))
-        self._neighbor_sums(
+        self._call["neighbor_sums"](
             rows=np.ascontiguousarray(rows),
             distances=np.ascontiguousarray(distances),
             numbers=np.ascontiguousarray(near),
@@ -251,7 +237,7 @@ class NativeKernels(NumpyKernels):
         nearest, told = np.empty((len(rows), n_nearest), dtype=np.intp), np.empty(len(rows), bool)
         rows, points = np.ascontiguousarray(rows), np.ascontiguousarray(grid.points)
         of_grid = vars(grid) | {"points": points}
-        self._near_in_cells(rows=rows, **of_grid, nearest=nearest, told=told)
+        self._call["near_in_cells"](rows=rows, **of_grid, nearest=nearest, told=told)
         return nearest, told
 
     def near_in_graph(
@@ -261,7 +247,7 @@ class NativeKernels(NumpyKernels):
         _check_multiple("points", "columns", points.shape[1], LAYOUT.coordinates)
         found = np.empty((len(rows), k), dtype=np.intc)
         arrays = {"rows": rows, "points": points, "graph": graph, "starts": starts}
-        self._near_in_graph(**arrays, found=found, **given)
+        self._call["near_in_graph"](**arrays, found=found, **given)
         return found
 
     def add_membership_sums(
@@ -269,7 +255,7 @@ class NativeKernels(NumpyKernels):
     ) -> None:
         """Row by row, without arrays of all pairs."""
         nearest, weights = np.ascontiguousarray(nearest), np.ascontiguousarray(weights)
-        self._membership_sums(
+        self._call["membership_sums"](
             nearest=nearest, weights=weights, units=units, per_quantum=1 / quantum
         )
 
@@ -280,7 +266,9 @@ class NativeKernels(NumpyKernels):
         """Vertex by vertex, in C."""
         edges.check_labels(labels, n_clusters)
         score, given = np.empty(1), {"keeps": False, "outside": 0.0} | given
-        self._move_vertices(**vars(edges), labels=labels, k=n_clusters, **given, score=score)
+        self._call["move_vertices"](
+            **vars(edges), labels=labels, k=n_clusters, **given, score=score
+        )
         return float(score[0])
 
     def best_merges(self, edges: Edges, labels: Indices, n_clusters: int) -> tuple[Indices, Array]:
@@ -288,7 +276,7 @@ class NativeKernels(NumpyKernels):
         edges.check_labels(labels, n_clusters)
         partners, changes = np.empty(n_clusters, dtype=np.intp), np.empty(n_clusters)
         given = {"labels": labels, "members": np.argsort(labels, kind="stable")}
-        self._best_merges(**vars(edges), **given, partners=partners, changes=changes)
+        self._call["best_merges"](**vars(edges), **given, partners=partners, changes=changes)
         return partners, changes
 
 
@@ -296,26 +284,21 @@ class WideKernels(NativeKernels):
     """Also those that are written for AVX-512 and AVX2; without these, BLAS is as good."""
 
     search_bytes = 1e6
-
-    def __init__(self, library: CDLL) -> None:
-        super().__init__(library)
-        self._symmetric_product = Function(
-            library,
-            "symmetric_product",
+    _functions: ClassVar[dict[str, tuple[str, str, dict[str, Any]]]] = {
+        **NativeKernels._functions,
+        "symmetric_product": (
             "tiles:float64[tiles,side,side] places:long[tiles,2] V:float64[size,width] "
             "sums=float64[size,width]",
-            sizes="tiles side size width",
-            first=c_long,
-            step=c_long,
-        )
-        self._near_points = Function(
-            library,
-            "near_points",
+            "tiles side size width",
+            {"first": c_long, "step": c_long},
+        ),
+        "near_points": (
             f"left:float32[m,p] strips:float32[strips,p,{LAYOUT.strip}] visits:intc[visits] "
             "slack:float32[m] numbers=intc[m,room] counts=intc[m]",
-            sizes="m p visits room",
-            k=c_long,
-        )
+            "m p visits room",
+            {"k": c_long},
+        ),
+    }
 
     def symmetric_product(
         self, tiles: Array, places: NDArray[np.int64], V: Array, for_each: ForEach
@@ -327,7 +310,7 @@ class WideKernels(NativeKernels):
         given = padded(V, columns=LAYOUT.columns_multiple)
 
         def add(part: slice, sums: Array) -> None:
-            self._symmetric_product(
+            self._call["symmetric_product"](
                 tiles=tiles, places=places, V=given, sums=sums, first=part.start, step=part.step
             )
 
@@ -345,7 +328,7 @@ class WideKernels(NativeKernels):
         left, m = np.ascontiguousarray(left), len(left)
         numbers, counts = np.empty((m, most + 1), dtype=np.intc), np.empty(m, dtype=np.intc)
         given = {"left": left, "strips": strips, "visits": visits, "slack": slack}
-        self._near_points(**given, numbers=numbers, counts=counts, k=k)
+        self._call["near_points"](**given, numbers=numbers, counts=counts, k=k)
         return numbers, counts
 
     def queries_at_a_time(self, n_points: int, most: int) -> int:

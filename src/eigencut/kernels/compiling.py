@@ -1,7 +1,4 @@
-"""How the sources in C become a library, and how a library is known to be made from them.
-
-Only the standard library is imported: ``hatch_build.py`` runs this file before numpy is there.
-"""
+"""How the sources in C become a library; ``hatch_build.py`` runs this before numpy is there."""
 
 from __future__ import annotations
 
@@ -19,12 +16,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O3", "-fPIC")
 PLAIN = ("dispatch", "discrete_cut", "near_in_cells", "membership_sums", "neighbor_sums")
-# The widths of vectors the others are written for. dispatch.c chooses among them at run time, so
-# that a wheel runs on any processor of its kind.
-WIDE = {
-    512: ("-mavx512f", "-mfma", "-mprefer-vector-width=512"),
-    256: ("-mavx2", "-mfma"),
-}
+# The widths of vectors the others are written for: dispatch.c chooses among them at run time.
+WIDE = {512: ("-mavx512f", "-mfma", "-mprefer-vector-width=512"), 256: ("-mavx2", "-mfma")}
 
 
 def compiler() -> list[str] | None:
@@ -39,11 +32,10 @@ def compiler() -> list[str] | None:
 def compile_kernels(
     command: Sequence[str], library: Path, *, flags: Sequence[str] = (), any_bits: bool = False
 ) -> None:
-    """One object per kernel and width of vectors, in one library that appears when complete.
+    """Compile one object per kernel and width of vectors into a library, complete or not at all.
 
-    ``flags`` are further options, of compiling and of linking. With ``any_bits`` the variable
-    ``vector_bits`` of the library tells how wide vectors are, whatever the processor has, so that
-    the sanitizers see every form; where it has no AVX-512, vectors of 512 bits are made of two.
+    ``flags`` are further options. With ``any_bits``, for sanitizers, the variable ``vector_bits``
+    of the library tells how wide vectors are; without AVX-512, those of 512 bits are made of two.
     """
     wide = dict(WIDE) if machine_of(command) in ("x86_64", "AMD64") else {}
     if any_bits:

@@ -150,10 +150,7 @@ class NumpyKernels:
     _histogram_rows = 1 << 16  # whose memberships are summed at a time
 
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
-        """A function of left factors: ``sum_j exp(left_i . right_j) columns[j]`` for each row i.
-
-        In single precision; panels of ``LAYOUT.most_panel_rows`` rows j are added in double.
-        """
+        """A function of left factors: ``sum_j exp(left_i . right_j) columns[j]`` in float32."""
         panels = [
             (right[rows].astype(np.float32), columns[rows].T.astype(np.float32, order="C"))
             for start in range(0, len(right), LAYOUT.most_panel_rows)
@@ -179,8 +176,8 @@ class NumpyKernels:
     ) -> Array:
         """The product of a symmetric matrix and V, whatever the threads the same.
 
-        ``tiles`` are squares of its upper half, and ``places`` the strip of rows and the strip of
-        columns of each. ``for_each`` calls a function on items, in threads.
+        ``tiles`` are squares of its upper half, in the strips of rows and columns that ``places``
+        give.
         """
         corners = (places * tiles.shape[1]).tolist()
 
@@ -195,10 +192,9 @@ class NumpyKernels:
     ) -> Places:
         """Points whose score is not above the k-th smallest by more than the slack of a query.
 
-        The score of a query and a point is ``left @ strips[strip, :, lane]``; only the strips to
-        visit are met. ``strips`` are aligned (``aligned_empty``). Returns for each query numbers
-        ``LAYOUT.strip * strip + lane``, in no order, and how many there are: none where there would
-        be more than ``most``.
+        The score is ``left @ strips[strip, :, lane]``; only the strips to visit are met, which are
+        aligned. Returns for each query numbers ``LAYOUT.strip * strip + lane``, in no order, and
+        how many there are: none where there would be more than ``most``.
         """
         visited = strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
         scores = left @ visited
@@ -227,11 +223,10 @@ class NumpyKernels:
         expanded: int,
         rounds: int,
     ) -> Visits:
-        """The k nearest of the points that queries meet, by distance and number.
+        """The k nearest of the points that queries meet, by distance and number; -1 fills up.
 
         A query meets those it starts with, and in each round the neighbours in the graph of the
-        first ``expanded`` that it keeps. There are a multiple of ``LAYOUT.coordinates`` columns.
-        Numbers that are none of a point are not met; -1 fills up.
+        first ``expanded`` that it keeps. Numbers that are none of a point are not met.
         """
         found = _nearest_in_lists(rows, points, starts, k)
         for _ in range(rounds):
@@ -248,10 +243,10 @@ class NumpyKernels:
     ) -> tuple[Array, Array]:
         """Sums over the neighbours of rows, and the logarithms of what they are relative to.
 
-        ``distances`` and ``near`` are of the k nearest vertices of each row, the nearest first;
-        ``weighted`` has a row of values for each vertex. A row without a neighbour, or with none
-        whose weight is above exp(-inf), gets the values of the vertex nearest to it, and a
-        logarithm of minus infinity. A number in ``near`` that is none of a vertex is not known.
+        ``distances`` and ``near`` are of the k nearest vertices of each row; ``weighted`` has a row
+        of values for each vertex. A row without a neighbour gets the values of the vertex nearest
+        to it, and a logarithm of minus infinity. A number in ``near`` that is none of a vertex is
+        not known.
         """
         radii, is_known = distances[:, -1], _is_below(near, len(weighted))
         near = np.where(is_known, near, 0)
@@ -282,17 +277,26 @@ class NumpyKernels:
         inside = np.all((place >= 0) & (place < grid.shape), axis=1)
         place = np.where(inside[:, np.newaxis], place, 0)
         cell: Indices = np.asarray(np.ravel_multi_index(place.T, grid.shape))
-        found, is_clear = _among_candidates(rows, grid.candidates[cell].T, grid.points, n_nearest)
+        candidates = grid.candidates[cell].T  # a column for each row
+        is_point, unknown = _is_below(candidates, len(grid.points)), 1e300
+        candidates = np.where(is_point, candidates, 0)
+        squared = np.where(is_point, 0.0, unknown)
+        for x, y in zip(rows.T, grid.points.T, strict=True):
+            squared += (y[candidates] - x) ** 2
+        order = np.argsort(squared, axis=0, kind="stable")
+        squared = np.take_along_axis(squared, order, axis=0)
+        last = squared[n_nearest - 1]
+        following = squared[n_nearest:].min(axis=0, initial=2 * unknown)
+        # Rounding must not decide which are the nearest.
+        is_clear = (last < unknown / 2) & (following > last * (1 + 1e-12))
+        found = np.take_along_axis(candidates, order[:n_nearest], axis=0).T.astype(np.intp)
         found.sort(axis=1)
         return found, inside & grid.is_known[cell] & is_clear
 
     def add_membership_sums(
         self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]
     ) -> None:
-        """Add one half of ``Z^T Z`` to units, each product rounded to a multiple of the quantum.
-
-        Rows of Z have these weights in these columns; columns beyond the last add nothing.
-        """
+        """Add one half of ``Z^T Z`` to units, each product rounded to a multiple of the quantum."""
         is_known = _is_below(nearest, len(units))
         if not is_known.all():
             nearest, weights = np.where(is_known, nearest, 0), np.where(is_known, weights, 0.0)
@@ -301,7 +305,7 @@ class NumpyKernels:
             units += _histogram(nearest[rows], weights[rows], quantum, len(units))
 
     def membership_sums_bytes(self, n_rows: float, n_nearest: int) -> float:
-        """What ``add_membership_sums`` takes."""
+        """Return the bytes that ``add_membership_sums`` takes."""
         return min(n_rows, self._histogram_rows) * 40 * n_nearest * n_nearest
 
     def move_vertices(
@@ -317,8 +321,8 @@ class NumpyKernels:
     ) -> float:
         """Move vertices, in place, while it raises the information (``solvers/discrete_cut.py``).
 
-        With ``keeps``, clusters of two vertices and fewer stay. ``outside`` is the weight of edges
-        between clusters that the graph leaves out.
+        With ``keeps``, clusters of two and fewer stay. ``outside`` is the weight of edges that are
+        left out.
         """
         edges.check_labels(labels, n_clusters)
         return _Moves(edges, labels, n_clusters, outside).sweep(order, sweeps, keeps)
@@ -382,7 +386,7 @@ def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> No
 
 
 def kth_smallest_bound(scores: NDArray[Any], k: int) -> Any:
-    """Of every row a number not below its k-th smallest: that of the least of some groups."""
+    """Return a number for each row that is not below its k-th smallest."""
     n_queries, n_points = scores.shape
     # At most 64 points in a group, so that few of the k nearest share one; at least 4 k groups.
     size = max(1, min(64, n_points // (4 * k)))
@@ -428,24 +432,6 @@ def _reverse_edges(
     return origin[kept], vertex[kept], share[kept], exponent[kept]
 
 
-def _among_candidates(
-    rows: Array, candidates: NDArray[np.int32], points: Array, n_nearest: int
-) -> tuple[Indices, NDArray[np.bool_]]:
-    """The nearest of the candidates, one column of these for each row; and which are clear."""
-    is_point, unknown = _is_below(candidates, len(points)), 1e300
-    candidates = np.where(is_point, candidates, 0)
-    squared = np.where(is_point, 0.0, unknown)
-    for x, y in zip(rows.T, points.T, strict=True):
-        squared += (y[candidates] - x) ** 2
-    order = np.argsort(squared, axis=0, kind="stable")
-    squared = np.take_along_axis(squared, order, axis=0)
-    last, following = squared[n_nearest - 1], squared[n_nearest:].min(axis=0, initial=2 * unknown)
-    # Rounding must not decide which are the nearest.
-    is_clear = (last < unknown / 2) & (following > last * (1 + 1e-12))
-    found = np.take_along_axis(candidates, order[:n_nearest], axis=0)
-    return found.T.astype(np.intp), is_clear
-
-
 def _histogram(nearest: Indices, weights: Array, quantum: float, n: int) -> NDArray[np.int64]:
     r = nearest.shape[1]
     pairs = [(a, b) for a in range(r) for b in range(a + 1)]
@@ -463,7 +449,7 @@ def inside_term(inside: Any, mass: Any) -> Any:
 
 
 def between_term(between: Any, pairs: Any) -> Any:
-    """``b log(b / q)``."""
+    """Return ``b log(b / q)``."""
     return between * np.log(np.maximum(between, 1e-300) / np.maximum(pairs, 1e-300))
 
 
@@ -485,8 +471,7 @@ class _Moves:
         active = np.ones(len(order), dtype=bool)
         for _ in range(sweeps):
             self.log_rate = float(np.log(self._rate()))
-            every = np.arange(len(self.mass))
-            self.per_link, self.per_mass = self._rates(every)
+            self.per_link, self.per_mass = self._rates(np.arange(len(self.mass)))
             moved = 0
             for i in order:
                 if active[i]:

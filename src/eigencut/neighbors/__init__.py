@@ -1,4 +1,1 @@
-"""Nearest rows: metrics, distinct rows, trees, brute force, cells, k-means.
-
-It imports kernels and runtime only.
-"""
+"""Nearest rows: metrics, distinct rows, trees, brute force, cells, k-means."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,6 @@ def in_order(distances: Array, numbers: Indices) -> Found:
     return np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
 
 
-# Rows as points: the maps that metrics begin with, and what rows they refuse.
-
 EARTH_RADIUS = 6371.0088  # km, the mean one
 _SOME = 256  # rows by which it is told whether all have unit length
 _UNIT = 1e-3  # by how much lengths may differ from 1: rows may come from half precision
@@ -133,22 +132,19 @@ def places_on_earth(X: Array) -> Array:
             "X must have two columns with metric='haversine', latitude and longitude in degrees. "
             f"Got {X.shape[1]}; choose these two columns, or use metric='euclidean'."
         )
-    latitude, longitude = (np.array(column, dtype=np.float64) for column in X.T)
-    _refuse_degrees("latitude", 0, latitude, -90.0, 90.0)
-    _refuse_degrees("longitude", 1, longitude, -180.0, 360.0)
-    phi, lam = np.radians(latitude), np.radians(longitude)
+    parts = ("latitude", "first", -90.0, 90.0), ("longitude", "second", -180.0, 360.0)
+    for column, (name, which, least, most) in enumerate(parts):
+        is_wrong = (X[:, column] < least) | (X[:, column] > most)
+        if is_wrong.any():
+            row = int(np.argmax(is_wrong))
+            expected = f"X must have a {name} from {least:g} to {most:g} degrees in its {which} "
+            expected += "column with metric='haversine'."
+            got = f"{X[row, column]:g}"
+            remedy = "give latitude and longitude, in this order and not scaled"
+            raise RefusedRow(expected, got, remedy, row, column, check=places_on_earth)
+    phi, lam = np.radians(np.array(X.T, dtype=np.float64))
     on_sphere = np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)
     return EARTH_RADIUS * np.column_stack(on_sphere)
-
-
-def _refuse_degrees(name: str, column: int, values: Array, least: float, most: float) -> None:
-    is_wrong = (values < least) | (values > most)
-    if is_wrong.any():
-        row, which = int(np.argmax(is_wrong)), ("first", "second")[column]
-        expected = f"X must have a {name} from {least:g} to {most:g} degrees in its {which} column"
-        expected += " with metric='haversine'."
-        remedy = "give latitude and longitude, in this order and not scaled"
-        raise RefusedRow(expected, f"{values[row]:g}", remedy, row, column, check=places_on_earth)
 
 
 def warn_about_radians(metric: str, X: Any) -> None:
@@ -167,16 +163,8 @@ def sets_as_rows(X: Array) -> Array:
     if is_wrong.any():
         row, column = (int(places[0]) for places in np.nonzero(is_wrong))
         expected = "X must hold 0 and 1 with metric='jaccard': whether a set has an element."
-        got, remedy = (
-            f"{X[row, column]:g}",
-            "pass X > 0, not scaled, or use metric='hamming' for codes",
-        )
+        got, remedy = f"{X[row, column]:g}", "pass X > 0, or use metric='hamming' for codes"
         raise RefusedRow(expected, got, remedy, row, column, check=sets_as_rows)
-    return np.asarray(X, dtype=np.float64)
-
-
-def codes_as_rows(X: Array) -> Array:
-    """Any numbers, as they are: all that counts is which are equal."""
     return np.asarray(X, dtype=np.float64)
 
 
@@ -208,8 +196,7 @@ class Metric:
     takes_sparse: bool = False
     # Whether rows of any numbers have a distance, so that columns may be brought to other units.
     of_numbers: bool = True
-    # Points no farther apart in each coordinate may be one point, which rounding has moved; None
-    # where rows are points, and those that are equal on paper are equal.
+    # Points no farther apart in each coordinate may be one, moved by rounding; None where rows are.
     grain: float | None = None
 
     @property
@@ -229,9 +216,7 @@ class Metric:
 
     def points(self, X: Any) -> Any:
         """The points that stand for rows."""
-        if self.to_points is None:
-            return X
-        return self.to_points(X)
+        return X if self.to_points is None else self.to_points(X)
 
     def places(self, X: Any) -> Any:
         """The same numbers for rows that are one point, as parallel ones are to cosine."""
@@ -302,7 +287,7 @@ METRICS = {
     "cosine": Metric("euclidean", 2, unit_rows, takes_sparse=True, grain=1e-11),
     "manhattan": Metric("cityblock", 1),
     "chebyshev": Metric("chebyshev", np.inf),
-    "hamming": Metric("hamming", None, codes_as_rows, of_numbers=False),
+    "hamming": Metric("hamming", None, partial(np.asarray, dtype=np.float64), of_numbers=False),
     "jaccard": Metric("jaccard", None, sets_as_rows, of_numbers=False),
     "haversine": Metric(
         "euclidean",
@@ -353,7 +338,7 @@ class Space:
         return np.asarray(np.ldexp(points, self.exponent))
 
     def in_units(self, points: Any) -> Any:
-        """Points in the unit."""
+        """Return points divided by the unit."""
         if self.metric.to_points is not None:
             return points
         is_sparse = sparse.issparse(points)
@@ -378,7 +363,7 @@ def principal_axes(rows: Any, metric: Metric) -> Array | None:
 
 
 def _exponent(rows: Any) -> int:
-    """Of the unit."""
+    """Return the power of two that distances of these rows are measured in."""
     if sparse.issparse(rows):
         extent = np.abs(rows.data).max(initial=0.0)
         values = rows.data[:: 1 + rows.nnz // _SOME]
@@ -406,10 +391,7 @@ class DistinctRows:
 def distinct_rows(
     X: Any, sample_weight: Array | None = None, metric: Metric | None = None
 ) -> DistinctRows:
-    """The distinct rows, in an order that does not depend on that of X.
-
-    Of rows that are one point of the metric the first is kept, for all of them.
-    """
+    """The rows that are different points of a metric, sorted: the order of X does not matter."""
     if sparse.issparse(X):
         keys = np.array(row_keys(X), dtype=object)
         _, first_of, vertex_of_row = np.unique(keys, return_index=True, return_inverse=True)
@@ -449,10 +431,7 @@ def _first_of_place(rows: Any, metric: Metric) -> Indices:
 
 
 def count_distinct_rows(X: Any, metric: str = "euclidean") -> int:
-    """How many rows there are that are different points of a metric.
-
-    By the random keys of rows (``eigencut.io.sample``), which are sorted sooner than rows.
-    """
+    """How many rows there are that are different points of a metric, by their random keys."""
     if sparse.issparse(X):
         return len(set(row_keys(METRICS[metric].places(X))))
     keys = _keys(X, METRICS[metric])

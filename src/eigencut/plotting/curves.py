@@ -66,12 +66,8 @@ class ChoiceDisplay(Display):
         scores = np.full((len(graphs), len(numbers)), np.nan)
         for choice in selection.choices:
             scores[place(choice)] = choice.score
-        return cls(
-            scores=scores,
-            n_clusters=np.array(numbers, dtype=np.intp),
-            graphs=tuple(graphs),
-            chosen=place(selection.best),
-        ).plot(ax)
+        n_clusters, chosen = np.array(numbers, dtype=np.intp), place(selection.best)
+        return cls(scores, n_clusters, tuple(graphs), chosen).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         for place, (graph, scores) in enumerate(zip(self.graphs, self.scores, strict=True)):
@@ -84,7 +80,7 @@ class ChoiceDisplay(Display):
         at = (self.n_clusters[best[1]], self.scores[best])
         look = dict(color=INK, markerfacecolor="none", markersize=14, markeredgewidth=2)
         ax.plot(*at, "o", label=f"chosen: {at[0]} clusters", **look)
-        if np.isfinite(self.scores).sum() == 1:
+        if len(self.n_clusters) == 1:
             ax.set_xlim(at[0] - 1.5, at[0] + 1.5)
             look = dict(ha="center", fontsize=9, color=INK, transform=ax.transAxes)
             text = "the only number with a score; select(X, range(2, 11)) compares more"
@@ -103,13 +99,9 @@ class LearningCurveDisplay(Display):
     Attributes
     ----------
     curve : LearningCurve
-        What is drawn.
-    line : array of shape (2,) or None
-        The fitted line at the smallest and at the largest size; None where there is none.
     """
 
     curve: LearningCurve
-    line: Array | None
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, ax: Any = None) -> LearningCurveDisplay:
@@ -120,11 +112,7 @@ class LearningCurveDisplay(Display):
         curve : LearningCurve
         """
         check_drawable("curve", curve, "LearningCurve", "eigencut.theory.learning_curve")
-        line = None
-        if np.isfinite(curve.slope):
-            ends = (curve.sizes.min(), curve.sizes.max())
-            line = np.array([curve._excess_at(float(end)) for end in ends])
-        return cls(curve, line).plot(ax)
+        return cls(curve).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         curve, sizes = self.curve, self.curve.sizes
@@ -134,12 +122,13 @@ class LearningCurveDisplay(Display):
         some = curve.is_measurable.ravel() | (not has_excess)
         look = dict(ms=5, alpha=0.45, markeredgewidth=0)
         ax.plot(n[some], excess[some], "o", color=COLORS[0], label="fits on samples", **look)
-        if self.line is not None:
+        if np.isfinite(curve.slope):
             ends = np.array([sizes.min(), sizes.max()], dtype=np.float64)
+            line = np.array([curve._excess_at(float(end)) for end in ends])
             low, high = curve.slope_interval
             label = f"measured slope {curve.slope:.2f} ({low:.2f} to {high:.2f})"
-            ax.plot(ends, self.line, "-", color=COLORS[0], linewidth=1.8, label=label)
-            rate = self.line[0] * (ends / ends[0]) ** curve.theory_slope
+            ax.plot(ends, line, "-", color=COLORS[0], linewidth=1.8, label=label)
+            rate = line[0] * (ends / ends[0]) ** curve.theory_slope
             bounds = dict(color=OUTSIDE_COLOR, linewidth=1.4, label="slope -1/2 (bounds)")
             ax.plot(ends, rate, "--", **bounds)
         ax.set(xlabel="rows n", ylabel="excess risk")

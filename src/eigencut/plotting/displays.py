@@ -73,11 +73,6 @@ class Shown:
         some = "" if self.is_all else f"{spaced(len(self.rows))} of "
         return f"{some}{spaced(self.n_rows)} rows"
 
-    @property
-    def title(self) -> str:
-        """The sentence as the title of a legend."""
-        return self.sentence if self.is_all else f"{self.sentence} shown"
-
 
 class PreparedRows(NamedTuple):
     """The complete rows as the GPOD of a model takes them, and which of them are shown."""
@@ -131,8 +126,7 @@ def project(model: Model, rows: Any, how: str = "auto") -> Projection:
         raise invalid("projection", expected, repr(how), "leave it out for 'auto'")
     is_there, expected, got = needs[how]
     if not is_there:
-        remedy = "pass points of your own"
-        raise invalid(f"projection={how!r}", f"have {expected}", got, remedy)
+        raise invalid(f"projection={how!r}", f"have {expected}", got, "pass points of your own")
     if how == "columns":
         first, second = model.columns_
         return Projection(how, (first, second), model.in_units)
@@ -173,10 +167,9 @@ def _principal_components(values: Array) -> Projection:
 
 def given_points(points: Any, n_rows: int) -> Array:
     """Return points that a user has for rows, checked."""
-    given = real_array("projection", points)
+    given, remedy = real_array("projection", points), "pass two numbers for each row"
     if given.shape != (n_rows, 2):
         expected = f"be points of shape ({n_rows}, 2), one for each row"
-        remedy = "pass two numbers for each row"
         raise invalid("projection", expected, f"shape {given.shape}", remedy)
     is_bad = ~np.isfinite(given).all(axis=1)
     if is_bad.any():
@@ -298,19 +291,16 @@ def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | No
 
 def cluster_handles(display: Display, numbers: Indices, sizes: Any) -> list[Any]:
     """Return entries of a legend: the style, the name and the size of each cluster."""
-    handles = []
-    for number, size in zip(numbers.tolist(), sizes, strict=True):
-        color, marker = cluster_style(number)
-        handles.append(dot(display._name(number, size), color, MARKERS[marker]))
-    return handles
+    return [
+        dot(display._name(number, size), *cluster_style(number))
+        for number, size in zip(numbers.tolist(), sizes, strict=True)
+    ]
 
 
-def dot(label: str, color: str, marker: str = "o", **look: Any) -> Any:
+def dot(label: str, color: str, marker: str, **look: Any) -> Any:
     """Return an entry of a legend that is a point."""
-    lines = needed("matplotlib.lines", "plot")
-    return lines.Line2D(
-        [], [], linestyle="none", marker=marker, markersize=6, color=color, label=label, **look
-    )
+    look |= dict(linestyle="none", marker=MARKERS.get(marker, marker), markersize=6)
+    return needed("matplotlib.lines", "plot").Line2D([], [], color=color, label=label, **look)
 
 
 def sizes_of(labels: Indices, numbers: Indices) -> NDArray[np.intp]:
@@ -364,18 +354,15 @@ class ClusterDisplay(Display):
 
     Regions are paler where rows are less similar to the training rows; beyond the dashed line, and
     in rings, are rows outside: less similar than training rows are. Above 50 000 rows some are
-    shown, and the legend says how many; what it counts besides, it counts in all rows.
+    shown, and the legend says how many; its other counts are of all rows.
 
     Attributes
     ----------
-    rows : PlottedRows
-    new_rows : PlottedRows or None
-        Drawn with another marker.
+    rows, new_rows : PlottedRows, PlottedRows or None
     numbers : array of shape (K,)
         Of the clusters.
-    kind : {"columns", "eigenfunctions", "pca", "given"}
-        How rows became points.
-    axis_labels : tuple of str
+    kind, axis_labels : str and tuple of str
+        How rows became points: "columns", "eigenfunctions", "pca" or "given".
     regions : Regions or None
         For rows of two numbers.
 
@@ -405,9 +392,6 @@ class ClusterDisplay(Display):
 
         Parameters
         ----------
-        model : fitted GPOD, TableModel or Reclustered
-        X : array-like of shape (n_samples, n_features)
-            Rows as ``model.predict`` takes them.
         X_new : array-like of shape (m, n_features), optional
             Other rows, drawn with another marker.
         projection : {"auto", "columns", "eigenfunctions", "pca"} or array of shape (n_samples, 2)
@@ -429,11 +413,10 @@ class ClusterDisplay(Display):
                 how = project(model, taken.some, projection)
             rows = PlottedRows.compute(model, taken, how.apply(taken.some))
             support = model.gpod.fitted_cut_.support(taken.some)
-        new_rows = None
+        new_rows = regions = None
         if X_new is not None:
             with prepared_rows(model, X_new) as new:
                 new_rows = PlottedRows.compute(model, new, how.apply(new.some))
-        regions = None
         if how.kind == "columns":
             both = [some.points for some in (rows, new_rows) if some is not None]
             with threads(model.gpod.n_jobs):
@@ -451,10 +434,10 @@ class ClusterDisplay(Display):
         return size_beside(len(self._handles()))
 
     def _draw(self, ax: Any) -> None:
+        area, edge = point_area(len(self.rows.labels)), "none"
         if self.regions is not None:
             draw_regions(ax, self.regions)
-        area, is_over_regions = point_area(len(self.rows.labels)), self.regions is not None
-        edge = "white" if is_over_regions and area > 5 else "none"
+            edge = "white" if area > 5 else edge
         alpha = 0.9 if self.new_rows is None else 0.55
         look: dict[str, Any] = dict(s=area, linewidths=0.3, edgecolors=edge, alpha=alpha, zorder=3)
         scatter_clusters(ax, self.rows.points, self.rows.labels, **look)
@@ -465,32 +448,31 @@ class ClusterDisplay(Display):
             scatter_clusters(ax, self.new_rows.points, self.new_rows.labels, marker="P", **look)
             _ring(ax, self.new_rows, area)
         write_numbers(ax, self.rows.points, self.rows.labels, self.numbers)
-        first, second = (plain(label) for label in self.axis_labels)
-        ax.set(xlabel=first, ylabel=second)
+        ax.set(xlabel=plain(self.axis_labels[0]), ylabel=plain(self.axis_labels[1]))
         tidy(ax)
-        title = self.rows.shown.title
+        title = self.rows.shown.sentence
         if self.rows.n_incomplete:
             title += f",\n{spaced(self.rows.n_incomplete)} with missing values not"
         legend_beside(ax, self._handles(), title)
 
     def _handles(self) -> list[Any]:
         rows, new = self.rows, self.new_rows
-        found = cluster_handles(self, self.numbers, rows.sizes)
+        handles = cluster_handles(self, self.numbers, rows.sizes)
         if rows.n_outside:
-            found.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, "x"))
+            handles.append(dot(f"no cluster ({spaced(rows.n_outside)})", OUTSIDE_COLOR, "x"))
         if new is not None:
             count = spaced(new.shown.n_rows) if new.shown.is_all else new.shown.sentence
-            found.append(dot(f"new rows ({count})", "white", "P", markeredgecolor=INK))
+            handles.append(dot(f"new rows ({count})", "white", "P", markeredgecolor=INK))
         outside = [each.n_unlike for each in (rows, new) if each is not None]
         if any(outside):
             text = " + ".join(spaced(count) for count in outside)
             text = f"outside ({text}{' new' if new is not None else ''})"
-            found.append(dot(text, "none", "o", markeredgecolor=INK))
+            handles.append(dot(text, "none", "o", markeredgecolor=INK))
         if self.regions is not None:
             lines = needed("matplotlib.lines", "plot")
             look = dict(color=INK, linestyle="dashed", linewidth=1.1)
-            found.append(lines.Line2D([], [], label="least similarity", **look))
-        return found
+            handles.append(lines.Line2D([], [], label="least similarity", **look))
+        return handles
 
 
 def _ring(ax: Any, rows: PlottedRows, area: float) -> None:
@@ -504,18 +486,14 @@ def _ring(ax: Any, rows: PlottedRows, area: float) -> None:
 class EmbeddingDisplay(Display):
     """Rows of the embedding at unit length, and the direction of each cluster.
 
-    A row belongs to the cluster whose direction is nearest; POD has rotated the directions, at
-    right angles to each other, to where the rows are. In a plane they are shadows: of more than two
-    clusters, in the one in which all directions are as long as each other, around a circle.
+    A row belongs to the cluster whose direction is nearest. Directions are at right angles to each
+    other; of more than two the plane shows shadows, equally long and around a circle.
 
     Attributes
     ----------
-    points : array of shape (n_shown, 2)
-        Rows of the embedding, of unit length, in the plane.
-    directions : array of shape (K, 2)
-        Those of the clusters, in the plane.
-    labels : array of shape (n_shown,)
-    numbers : array of shape (K,)
+    points, labels : arrays of shape (n_shown, 2) and (n_shown,)
+        Rows of the embedding, of unit length, in the plane; and their clusters.
+    directions, numbers : arrays of shape (K, 2) and (K,)
         Of the clusters.
     sizes : array of shape (K,)
         Rows of each cluster, those that are not shown included.
@@ -538,7 +516,6 @@ class EmbeddingDisplay(Display):
         ----------
         model : fitted GPOD or TableModel
             Of a ``Reclustered``, its base.
-        X : array-like of shape (n_samples, n_features)
         """
         model = check_model(model).unsplit
         K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
@@ -569,14 +546,11 @@ class EmbeddingDisplay(Display):
         ax.add_patch(patches.Circle((0, 0), 1, fill=False, color=PALE, linewidth=1, zorder=0))
         area = point_area(len(self.labels))
         scatter_clusters(ax, self.points, self.labels, s=area, linewidths=0, alpha=0.6, zorder=2)
-        lengths = np.hypot(*self.directions.T)
-        is_long = lengths >= 0.3 * lengths.max()  # numbers of others would lie on each other
-        for number, at, is_named in zip(self.numbers, self.directions, is_long, strict=True):
+        for number, at in zip(self.numbers, self.directions, strict=True):
             arrow = dict(arrowstyle="-|>", color=cluster_style(int(number)).color, linewidth=1.8)
             ax.annotate("", at, (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0}, zorder=4)
-            if is_named:
-                beyond = 11 * at / np.hypot(*at)
-                write_number(ax, number, at, xytext=beyond, textcoords="offset points", zorder=5)
+            beyond = 11 * at / np.hypot(*at)
+            write_number(ax, number, at, xytext=beyond, textcoords="offset points", zorder=5)
         reach = 1.2 * max(np.abs(self.points).max(), np.abs(self.directions).max())
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
         ax.set_aspect("equal", adjustable="box")
@@ -585,8 +559,7 @@ class EmbeddingDisplay(Display):
         ax.set_xlabel(f"the plane in which the {K} directions\nare equally long (unit rows)")
         if K == 2:
             ax.set(xlabel="dimension 1 (unit rows)", ylabel="dimension 2")
-        handles = cluster_handles(self, self.numbers, self.sizes)
-        legend_beside(ax, handles, self.shown.title)
+        legend_beside(ax, cluster_handles(self, self.numbers, self.sizes), self.shown.sentence)
 
 
 def evenly_around(turned: Array) -> Array:
@@ -613,9 +586,8 @@ class MarginDisplay(Display):
 
     Attributes
     ----------
-    values : array of shape (n_shown,)
-        Margin of each row.
-    labels : array of shape (n_shown,)
+    values, labels : arrays of shape (n_shown,)
+        Margin and cluster of each row.
     numbers : array of shape (K,)
         Of the clusters.
     shown : Shown
@@ -629,21 +601,11 @@ class MarginDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, *, ax: Any = None) -> MarginDisplay:
-        """Ask a fitted model how sure it is of rows, and draw that.
-
-        Parameters
-        ----------
-        model : fitted GPOD, TableModel or Reclustered
-        X : array-like of shape (n_samples, n_features)
-        """
+        """Ask a fitted model how sure it is of rows, and draw that."""
         with prepared_rows(model, X) as taken:
-            answers = model.answers_of(taken.some)
-        return cls(
-            values=answers.margins,
-            labels=answers.labels,
-            numbers=model.cluster_numbers_,
-            shown=taken.shown,
-        )._drawn(ax, model.class_names_)
+            answers, numbers = model.answers_of(taken.some), model.cluster_numbers_
+        display = cls(answers.margins, answers.labels, numbers, taken.shown)
+        return display._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
         return SIZE[0], height_for(len(self.numbers), 0.3)
@@ -651,10 +613,9 @@ class MarginDisplay(Display):
     def _draw(self, ax: Any) -> None:
         n, rng = len(self.numbers), np.random.default_rng(0)
         area, names = 2.0 * point_area(len(self.values)) ** 0.5, []
-        for place, number in enumerate(self.numbers):
-            own = self.values[self.labels == number]
+        for height, number in zip(range(n - 1, -1, -1), self.numbers, strict=True):
+            own, color = self.values[self.labels == number], cluster_style(int(number)).color
             names.append(self._name(int(number), len(own)))
-            height, color = n - 1 - place, cluster_style(int(number)).color
             ax.axhline(height, color=PALE, linewidth=0.6, zorder=0)
             if not len(own):
                 continue
@@ -668,8 +629,7 @@ class MarginDisplay(Display):
         tidy(ax)
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
-        text = f"margin (0 is ambiguous, 1 is certain), {self.shown.sentence}"
-        ax.set_xlabel(text, color=INK)
+        ax.set_xlabel(f"margin (0 is ambiguous, 1 is certain), {self.shown.sentence}", color=INK)
 
 
 @dataclass
@@ -677,20 +637,15 @@ class SupportDisplay(Display):
     """Histograms of the similarity of training and of new rows to the training rows.
 
     What is left of the dashed line is less similar than training rows are: the model has seen
-    nothing like it. The first bar holds all rows that are still further to the left. A training
-    row is similar to itself too, which a new row is not.
+    nothing like it. The first bar holds all rows that are still further to the left.
 
     Attributes
     ----------
-    support : array of shape (n_shown,)
-        Of training rows, as of ``score_samples``.
-    new_support : array of shape (m_shown,) or None
-        Of new rows.
+    support, new_support : array of shape (n_shown,), array or None
+        ``score_samples`` of the training rows, and of the new rows.
     least_support : float
-    shown : Shown
-        Which training rows these are.
-    new_shown : Shown or None
-        Which new rows.
+    shown, new_shown : Shown, Shown or None
+        Which rows these are.
     """
 
     support: Array
@@ -707,7 +662,6 @@ class SupportDisplay(Display):
 
         Parameters
         ----------
-        model : fitted GPOD, TableModel or Reclustered
         X : array-like of shape (n_samples, n_features)
             The training rows, or some of them.
         X_new : array-like of shape (m, n_features), optional
@@ -715,13 +669,8 @@ class SupportDisplay(Display):
         """
         support, shown = _support(model, X)
         new_support, new_shown = (None, None) if X_new is None else _support(model, X_new)
-        return cls(
-            support=support,
-            new_support=new_support,
-            least_support=model.gpod.fitted_cut_.least_support,
-            shown=shown,
-            new_shown=new_shown,
-        ).plot(ax)
+        least_support = model.gpod.fitted_cut_.least_support
+        return cls(support, new_support, least_support, shown, new_shown).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         groups = [(self.support, self.shown, "training", COLORS[0])]
@@ -758,18 +707,15 @@ def _support(model: Any, X: Any) -> tuple[Array, Shown]:
 class SimilarityDisplay(Display):
     """The similarity matrix of rows in the order of their clusters.
 
-    Clear clusters are dark squares on the diagonal; what is dark beside them is shared by two. The
-    colours go with the square root of a similarity, lest many small ones vanish. Of more than 2000
-    rows some are taken, which the axis says.
+    Clear clusters are dark squares on the diagonal; what is dark beside them is shared by two.
+    Colours go with the square root of a similarity. Of more than 2000 rows some are taken.
 
     Attributes
     ----------
     similarities : array of shape (n_shown, n_shown)
         Of the sorted rows; NaN on the diagonal.
-    labels : array of shape (n_shown,)
-        Clusters of the sorted rows.
-    rows : array of shape (n_shown,)
-        Places of the sorted rows among those that were given.
+    labels, rows : arrays of shape (n_shown,)
+        Clusters of the sorted rows, and their places among those that were given.
     shown : Shown
         Which rows take part.
     """
@@ -785,7 +731,6 @@ class SimilarityDisplay(Display):
 
         Parameters
         ----------
-        model : fitted GPOD, TableModel or Reclustered
         X : array-like of shape (n_samples, n_features)
             Of a model of precomputed affinities, the square matrix among its training rows.
         """
@@ -796,20 +741,16 @@ class SimilarityDisplay(Display):
         W = W[np.ix_(order, order)]
         return cls(W, labels[order], shown.rows[order], shown).plot(ax)
 
-    def _size(self) -> tuple[float, float]:
-        return 6.0, 5.0
-
     def _draw(self, ax: Any) -> None:
         n, cells = len(self.labels), np.nan_to_num(self.similarities)
         # A few cells that are far darker than all others would leave the others pale.
         largest = float(np.quantile(cells[cells > 0], 0.98)) if (cells > 0).any() else 1.0
         extend, cells = "max" if cells.max() > largest else "neither", np.sqrt(cells / largest)
-        look = dict(cmap="Blues", vmin=0, vmax=1, origin="upper")
-        ax.imshow(cells, extent=(0, n, n, 0), **look)
+        ax.imshow(cells, cmap="Blues", vmin=0, vmax=1, origin="upper", extent=(0, n, n, 0))
         numbers, first = np.unique(self.labels, return_index=True)
         bounds = np.append(first, n)
-        ax.hlines(bounds[1:-1], 0, n, color=INK, linewidth=0.4, alpha=0.4)
-        ax.vlines(bounds[1:-1], 0, n, color=INK, linewidth=0.4, alpha=0.4)
+        for lines in (ax.hlines, ax.vlines):
+            lines(bounds[1:-1], 0, n, color=INK, linewidth=0.4, alpha=0.4)
         width = 0.025 * n
         for number, start, end in zip(numbers, bounds[:-1], bounds[1:], strict=True):
             color = cluster_style(int(number)).color
@@ -846,7 +787,7 @@ def _similarities(model: Model, taken: PreparedRows) -> Array:
 
 @dataclass
 class DriftDisplay(Display):
-    """The share of each cluster, and of rows outside, before and now.
+    """The share of each cluster, and of rows unlike the training rows, before and now.
 
     Attributes
     ----------
@@ -858,13 +799,7 @@ class DriftDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X_new: Any, *, ax: Any = None) -> DriftDisplay:
-        """Compare rows with those that a fitted model has seen, and draw that.
-
-        Parameters
-        ----------
-        model : fitted GPOD, TableModel or Reclustered
-        X_new : array-like of shape (m, n_features)
-        """
+        """Compare rows with those that a fitted model has seen, and draw that."""
         return cls(check_model(model).drift(X_new))._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
@@ -887,16 +822,15 @@ class DriftDisplay(Display):
         ax.set_xlim(left=-0.03 * max(*before, *now))
         tidy(ax, "x")
         ax.set_xlabel("share of rows in %")
-        tests = (
-            f"p: shares {drift.p_shares:.2g}, outside {drift.without_support.p_value:.2g}, "
-            f"cut value {drift.cut_value.p_value:.2g}"
-        )
-        found = drift.new_cluster
-        new = "" if found is None else f"; a new cluster of {spaced(found.n_rows)} rows"
+        title = drift.verdict
+        if drift.new_cluster is not None:
+            title += f"; a new cluster of {spaced(drift.new_cluster.n_rows)} rows"
+        title += f"\np: shares {drift.p_shares:.2g}, outside {outside.p_value:.2g}, "
+        title += f"cut value {drift.cut_value.p_value:.2g}"
         changed = [one.column for one in drift.columns if one.p_value < 0.01][:3]
         if changed:
-            tests += f"\ncolumns that changed most: {', '.join(map(short, changed))}"
-        ax.set_title(f"{drift.verdict}{new}\n{tests}", loc="left", fontsize=10, color=INK)
+            title += f"\ncolumns that changed most: {', '.join(map(short, changed))}"
+        ax.set_title(title, loc="left", fontsize=10, color=INK)
         legend_beside(ax)
 
 
@@ -909,9 +843,8 @@ class CutValueDisplay(Display):
 
     Attributes
     ----------
-    training : CutValue or None
-        None for models that have not kept their rows.
-    held_out : CutValue or None
+    training, held_out : CutValue or None
+        None for models that have not kept their rows, and without rows held out.
     numbers : array of shape (K,)
         Of the clusters.
     """
@@ -934,10 +867,10 @@ class CutValueDisplay(Display):
         """
         gpod = check_model(model).one_cut()
         held_out = None if X_held_out is None else cut_value(model, X_held_out)
-        has_rows = getattr(gpod.affinity_, "rows_", None) is not None
+        training = None
         # Without any rows, this is an error that says what to pass.
-        is_measured = has_rows or held_out is None
-        training = cut_value(gpod, self_weights=False) if is_measured else None
+        if held_out is None or getattr(gpod.affinity_, "rows_", None) is not None:
+            training = cut_value(gpod, self_weights=False)
         return cls(training, held_out, model.cluster_numbers_)._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
@@ -945,23 +878,20 @@ class CutValueDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         place, values = np.arange(len(self.numbers))[::-1], []
-        for value, which, look in (
-            (self.training, "training rows", dict(marker="o", color=COLORS[0])),
-            (self.held_out, "held-out rows", dict(marker="D", color=COLORS[1])),
+        for value, which, marker, color in (
+            (self.training, "training rows", "o", COLORS[0]),
+            (self.held_out, "held-out rows", "D", COLORS[1]),
         ):
             if value is not None:
                 error = "" if value.is_near_zero else f" ± {value.standard_error:.1g}"
-                total = f"in all {value.value:.3g}{error}"
-                label = f"{spaced(value.n_rows)} {which}\n({total})"
-                ax.plot(value.per_cluster, place, ls="", markersize=7, label=label, **look)
+                label = f"{spaced(value.n_rows)} {which}\n(in all {value.value:.3g}{error})"
+                ax.plot(value.per_cluster, place, marker, color=color, markersize=7, label=label)
                 values.append(value)
         if len(values) == 2:
             ends = np.column_stack([value.per_cluster for value in values])
             there = np.isfinite(ends).all(axis=1)
             ax.hlines(place[there], *ends[there].T, color=PALE, linewidth=3, zorder=1)
-        sizes = values[0].sizes
-        names = [self._name(int(k), n) for k, n in zip(self.numbers, sizes, strict=True)]
-        ax.set_yticks(place, names)
+        ax.set_yticks(place, list(map(self._name, self.numbers.tolist(), values[0].sizes)))
         ax.set_ylim(-0.7, len(place) - 0.3)
         ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
         tidy(ax, "both")
@@ -979,9 +909,8 @@ class SpectrumDisplay(Display):
     ----------
     eigenvalues : array
         Ascending: K of the model, and some more where they are known.
-    n_clusters : int
-        K.
-    cut : str
+    n_clusters, cut : int and str
+        Of the model.
     """
 
     eigenvalues: Array
@@ -1001,9 +930,10 @@ class SpectrumDisplay(Display):
             them there are the eigenvalues of the clusters only.
         """
         gpod, functions = check_model(model).gpod, model.gpod.fitted_cut_.functions
-        affinity, weight = functions.affinity, None
-        rows = None if X is None else model.prepare(X)[0]
-        if rows is None and affinity.keeps == "rows":
+        affinity, rows, weight = functions.affinity, None, None
+        if X is not None:
+            rows = model.prepare(X)[0]
+        elif affinity.keeps == "rows":
             rows, weight = affinity.rows_, affinity.multiplicity_
         values = gpod.eigenvalues_
         if rows is not None:
@@ -1033,7 +963,7 @@ class SpectrumDisplay(Display):
         ax.axhline(0, color=PALE, linewidth=0.8, zorder=0)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of the eigenvalue", ylabel=f"eigenvalue ({self.cut})")
-        ax.set_xlim(0.4, len(values) + 0.6)
+        ax.set(xlim=(0.4, len(values) + 0.6))
         legend_above(ax, 3)
 
 
@@ -1041,20 +971,16 @@ class SpectrumDisplay(Display):
 class HierarchyDisplay(Display):
     """A tree with the clusters at its right end; a fork stands where two groups part.
 
-    Forks are placed by the number of groups: the first, at the left, parts two groups, the last
-    gives all clusters. At each number stands what such a cut costs.
+    Forks are placed by the number of groups. At each number stands what such a cut costs.
 
     Attributes
     ----------
-    forks : array of shape (K - 1, 4)
+    forks, ends : arrays of shape (K - 1, 4) and (K - 1, 2)
         Of each fork, from the root on: the number of groups it gives, its height, and the heights
-        of its two branches.
-    ends : array of shape (K - 1, 2)
-        The numbers of groups at which the two branches end.
+        of its two branches; and the numbers of groups at which these end.
     leaves : array of shape (K,)
         The clusters, from the bottom to the top.
     hierarchy : Hierarchy
-        What is drawn, with the sizes of clusters and the values of cuts.
     """
 
     forks: Array
@@ -1064,14 +990,8 @@ class HierarchyDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None) -> HierarchyDisplay:
-        """Draw the tree of a fitted model.
-
-        Parameters
-        ----------
-        model : fitted GPOD, TableModel or Reclustered
-        """
-        hierarchy = check_model(model).hierarchy()
-        return cls._of(hierarchy)._drawn(ax, model.class_names_)
+        """Draw the tree of a fitted model."""
+        return cls._of(check_model(model).hierarchy())._drawn(ax, model.class_names_)
 
     @classmethod
     def _of(cls, hierarchy: Hierarchy) -> HierarchyDisplay:
@@ -1105,18 +1025,15 @@ class HierarchyDisplay(Display):
         lines = dict(color=OUTSIDE_COLOR, linewidth=1.6, solid_capstyle="round", zorder=2)
         root = self.forks[0] if len(self.forks) else np.array([1.0, 0.0, 0.0, 0.0])
         ax.plot([1, root[0]], [root[1]] * 2, **lines)
-        for (at, _, low, high), ends in zip(self.forks, self.ends, strict=True):
-            ax.plot([at, at], [low, high], **lines)
-            for height, end in zip((low, high), ends, strict=True):
-                ax.plot([at, end], [height] * 2, **lines)
+        for (at, _, low, high), (end, other) in zip(self.forks, self.ends, strict=True):
+            ax.plot([end, at, at, other], [low, low, high, high], **lines)
         for height, number in enumerate(self.leaves):
-            style = cluster_style(int(number))
-            look = dict(color=style.color, markersize=7, clip_on=False, zorder=3)
-            ax.plot(K + 0.5, height, MARKERS[style.marker], **look)
-        sizes = dict(zip(tree.numbers.tolist(), tree.sizes, strict=True))
-        names = [self._name(int(number), sizes[int(number)]) for number in self.leaves]
+            color, marker = cluster_style(int(number))
+            look = dict(color=color, markersize=7, clip_on=False, zorder=3)
+            ax.plot(K + 0.5, height, MARKERS[marker], **look)
+        sizes = tree.sizes[np.searchsorted(tree.numbers, self.leaves)]
         ax.yaxis.tick_right()
-        ax.set_yticks(range(K), names)
+        ax.set_yticks(range(K), list(map(self._name, self.leaves.tolist(), sizes)))
         step = -(-K // 12)
         ticks = np.arange(1, K + 1)[::-1][::step][::-1]
         costs = [f"{tick}\n{tree.cut_values[tick - 1]:.2g}" for tick in ticks]
@@ -1133,16 +1050,14 @@ class HierarchyDisplay(Display):
 class SplitDisplay(Display):
     """How clusters split and join from one labelling to the next; widths are rows.
 
-    Columns are labellings of the same rows: levels of a model, fits with more and more clusters,
-    or before and after an update. A cluster has the colour of the one that most of its rows come
-    from, paler where that has a larger part.
+    Columns are labellings of the same rows: levels of a model, or before and after an update. A
+    cluster has the colour of the one that most of its rows come from, paler where that has a
+    larger part.
 
     Attributes
     ----------
-    numbers : tuple of arrays
-        The labels of each column, from the bottom to the top; -1 for rows without a cluster.
-    sizes : tuple of arrays
-        How many rows they have.
+    numbers, sizes : tuple of arrays
+        The labels of each column, from the bottom to the top (-1 for none), and their rows.
     flows : tuple of arrays of shape (labels of a column, labels of the next one)
         The rows that they share.
     names : tuple of str
@@ -1166,10 +1081,6 @@ class SplitDisplay(Display):
         """Draw the levels of a fitted model: coarse groups of its clusters, and their parts.
 
         These are 2, 3, ... groups up to all clusters, at most ten of these numbers.
-
-        Parameters
-        ----------
-        model : fitted GPOD, TableModel or Reclustered
         """
         tree = check_model(model).hierarchy()
         K = len(tree.sizes)
@@ -1198,11 +1109,11 @@ class SplitDisplay(Display):
     @classmethod
     def _of(cls, columns: list[Indices], what: str, weight: Any) -> SplitDisplay:
         """Count the rows that labels of neighbouring columns share, and place the labels."""
-        found = [np.unique(np.maximum(column, -1), return_inverse=True) for column in columns]
-        names = (f"{(numbers >= 0).sum()} {what}" for numbers, _ in found)
-        order = np.argsort(-found[0][0], kind="stable")  # the first number at the top
+        coded = [np.unique(np.maximum(column, -1), return_inverse=True) for column in columns]
+        names = (f"{(numbers >= 0).sum()} {what}" for numbers, _ in coded)
+        order = np.argsort(-coded[0][0], kind="stable")  # the first number at the top
         orders, flows = [order], []
-        for (first, before), (second, after) in pairwise(found):
+        for (first, before), (second, after) in pairwise(coded):
             pair = before.ravel() * len(second) + after.ravel()
             shared = np.bincount(pair, weight, len(first) * len(second)).astype(np.float64)
             flow = shared.reshape(len(first), len(second))[order]
@@ -1210,13 +1121,11 @@ class SplitDisplay(Display):
             order = np.lexsort((-second, middle))  # beside where most of its rows come from
             flows.append(flow[:, order])
             orders.append(order)
-        sizes = [np.bincount(place.ravel(), weight).astype(np.float64) for _, place in found]
-        return cls(
-            tuple(numbers[order] for (numbers, _), order in zip(found, orders, strict=True)),
-            tuple(size[order] for size, order in zip(sizes, orders, strict=True)),
-            tuple(flows),
-            tuple(names),
-        )
+        numbers, sizes = [], []
+        for (of_column, places), order in zip(coded, orders, strict=True):
+            numbers.append(of_column[order])
+            sizes.append(np.bincount(places.ravel(), weight).astype(np.float64)[order])
+        return cls(tuple(numbers), tuple(sizes), tuple(flows), tuple(names))
 
     def _size(self) -> tuple[float, float]:
         width = max(SIZE[0], 1.2 + 1.1 * len(self.names))

@@ -1,15 +1,15 @@
 """One look for all displays: colours and markers of clusters, axes, legends and text of users.
 
 Eight colours differ under normal vision and without either kind of cone (``tests/plotting``
-simulates that): no two of them are closer than 11 in CIEDE2000, those of neighbouring numbers than
-20. From the ninth cluster on they come again with another marker.
+simulates that). From the ninth cluster on they come again with another marker.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from typing import Any, NamedTuple, Self
 
 from eigencut._utils.validation import needed, shown
@@ -56,6 +56,15 @@ def cluster_style(number: int) -> Style:
     return Style(COLORS[place], shapes[turn % len(shapes)])
 
 
+_PARAMETERS = "\n\nParameters\n----------\n"
+_COMMON = {  # of ``from_...``, where their docstrings do not say more
+    "model": "model : fitted GPOD, TableModel or Reclustered",
+    "X": "X : array-like of shape (n_samples, n_features)",
+    "X_new": "X_new : array-like of shape (m, n_features)",
+    "ax": "ax : matplotlib axes, optional\n    Default: those of a new figure.",
+}
+
+
 class Display(ABC):
     """Plain arrays that are drawn on axes of matplotlib.
 
@@ -73,11 +82,13 @@ class Display(ABC):
 
     def __init_subclass__(cls) -> None:
         """Add to the docstrings of all ``from_...`` what these have in common."""
-        common = "\nax : matplotlib axes, optional\n    Default: those of a new figure.\n"
         for name, method in vars(cls).items():
             if name.startswith("from_"):
-                text = cleandoc(method.__doc__ or "")
-                method.__func__.__doc__ = f"{text}{common}\nReturns\n-------\n{cls.__name__}\n"
+                text, _, own = cleandoc(method.__doc__ or "").partition(_PARAMETERS)
+                entries = _COMMON | {one.split(" :")[0]: one for one in re.split(r"\n(?=\w)", own)}
+                _, *names = signature(method.__func__).parameters
+                text += _PARAMETERS + "\n".join(entries.get(one, one) for one in names)
+                method.__func__.__doc__ = f"{text}\n\nReturns\n-------\n{cls.__name__}\n"
 
     def _drawn(self, ax: Any, cluster_names: Sequence[str]) -> Self:
         """Draw, and call clusters 0, 1, ... by these names; an empty text is no name."""
@@ -91,18 +102,7 @@ class Display(ABC):
         return text if size is None else f"{text} ({spaced(size)})"
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Default: those of a new figure.
-
-        Returns
-        -------
-        display
-            Itself, with ``ax_`` and ``figure_``.
-        """
+        """Draw on axes of matplotlib, or on those of a new figure; return the display."""
         if ax is None:
             pyplot = needed("matplotlib.pyplot", "plot")
             ax = pyplot.subplots(figsize=self._size(), layout="constrained")[1]
@@ -114,7 +114,7 @@ class Display(ABC):
         return self
 
     def _size(self) -> tuple[float, float]:
-        """Of a new figure, in inches."""
+        """Return the size of a new figure, in inches."""
         return SIZE
 
     @abstractmethod

@@ -125,7 +125,7 @@ def scatter(picture: Picture, names: dict[int, str]) -> dict[str, Any]:
 def _placed(
     values: Array, labels: Indices, is_new: NDArray[np.bool_], length: float
 ) -> tuple[Array, Array]:
-    """Where values lie in a drawing of this length, and where they are drawn."""
+    """Return where values lie in a drawing of this length, and where they are drawn."""
     margin, edge, farthest = 26.0, 9.0, 1e6  # beyond the margin stands what lies out of the frame
     low, high = frame(values, labels, is_new)
     scale = (length - 2 * margin) / ((high - low) or 1.0)
@@ -136,24 +136,24 @@ def _placed(
 
 
 def frame(values: Array, labels: Indices, is_new: NDArray[np.bool_]) -> tuple[float, float]:
-    """From where to where the clusters lie: nine tenths of each, and half of that around them."""
+    """Return the limits of the picture: nine tenths of each cluster, and half of that around."""
     # Not new rows, however far away, decide it; nor clusters of very few rows: a hundredth of all,
     # or a fifth of what each would have.
     deciding = ~is_new if (~is_new).any() else np.ones(len(values), dtype=bool)
     clusters, counts = np.unique(labels[deciding & (labels >= 0)], return_counts=True)
     least = min(0.01, 0.2 / max(len(clusters), 1)) * deciding.sum()
-    lows, highs = [], []
+    low, high = np.inf, -np.inf
     for cluster in clusters[counts >= least]:
-        low, high = np.percentile(values[deciding & (labels == cluster)], (5.0, 95.0))
-        lows.append(low - 0.5 * (high - low))
-        highs.append(high + 0.5 * (high - low))
-    if not lows:
+        first, last = np.percentile(values[deciding & (labels == cluster)], (5.0, 95.0))
+        low = min(low, first - 0.5 * (last - first))
+        high = max(high, last + 0.5 * (last - first))
+    if low > high:
         return float(values.min()), float(values.max())
-    return float(max(min(lows), values.min())), float(min(max(highs), values.max()))
+    return float(max(low, values.min())), float(min(high, values.max()))
 
 
 def page(summary: ModelSummary) -> str:
-    """The summary as HTML."""
+    """Return the summary as HTML."""
     templates, clusters, picture = environment(), summary.clusters, summary.picture
     script = templates.get_template("page.js").render()
     page: str = templates.get_template("page.html.j2").render(
@@ -217,16 +217,15 @@ def write(
 ) -> ModelSummary:
     """Write a report on a fitted model to one file: a page, a text or JSON.
 
-    The page needs nothing else: no network, no other file. What was there is replaced when all is
-    written.
+    A file of this name is replaced. See ``docs/report.md``.
 
     Parameters
     ----------
     model : fitted GPOD, TableModel or Reclustered
     X : array-like of shape (n_samples, n_features), optional
-        The rows of the fit, or others like them; see ``summarize``.
+        The rows to describe: those of the fit, or others like them; see ``summarize``.
     path : path, default="report.html"
-        Ends in .html, .json or .txt.
+        A name that ends in .html, .json or .txt, which decides the format.
     **how
         Further arguments of ``summarize``: ``X_new``, ``documents``, ``names``, ``title``,
         ``data``, ``n_refits``, ``random_state``.
@@ -234,7 +233,6 @@ def write(
     Returns
     -------
     ModelSummary
-        What was written.
 
     Examples
     --------

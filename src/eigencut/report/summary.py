@@ -85,6 +85,8 @@ class Policy:
 
 
 POLICY = Policy()
+_LINE = 100  # letters of a line of text
+_CLUSTERS = 30  # that are shown in full
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,10 @@ class ClusterSummary(JsonReady):
     stability: float | None  # the share of labels that stay in refits
     cut_training: float | None  # what of its weight leaves it, on the rows of the fit
     cut_new: float | None  # the same on new rows
-    contrasts: tuple[Contrast, ...]
-    rule: Rule | None
-    words: tuple[Word, ...]
-    typical: tuple[TypicalRow, ...]  # counted among all rows of X
+    contrasts: tuple[Contrast, ...] = ()
+    rule: Rule | None = None
+    words: tuple[Word, ...] = ()
+    typical: tuple[TypicalRow, ...] = ()  # counted among all rows of X
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,7 @@ class Picture(JsonReady):
     y: tuple[float, ...]
     labels: tuple[int, ...]  # -1 is no cluster
     margins: tuple[float, ...]
-    rows: tuple[int, ...]  # the position of each among its rows, from 0
-    places: tuple[str, ...]  # the same in words: a line of a file, or a label of a frame's index
+    places: tuple[str, ...]  # of each row: a line of a file, or a label of a frame's index
     is_new: tuple[bool, ...]
     n_rows: int  # rows that these points were drawn from
     n_new: int  # new rows that these points were drawn from
@@ -207,25 +208,19 @@ class QuickStability(JsonReady):
 
 @dataclass(frozen=True)
 class ModelSummary(JsonReady):
-    """What there is to say of a fitted model, on some rows. ``print`` it to read it.
+    """The content of a report on a fitted model. ``print`` it to read it.
 
     Attributes
     ----------
-    title : str
+    title, data, date : str
+        The source of the rows, as it was given, and the day of the summary.
     sentences : tuple of str
         All of it in plain words, the most important first.
-    n_fitted : float
-        Rows of the fit, or what they count together.
-    n_rows, n_looked_at : int
-        Rows of X, and how many of them more than their label was asked of.
-    n_unlabelled : int
-        Rows of X in no cluster.
-    n_new, n_new_looked_at : int
-        The same of new rows.
-    clusters : tuple of ClusterSummary
-        By number.
-    pairs : tuple of PairDoubt
-        Clusters that share unsure rows, the most of them first.
+    n_fitted, n_rows, n_unlabelled, n_new : float, int, int, int
+        Rows of the fit, or what they count together; rows of X, those of them in no cluster, and
+        new rows.
+    clusters, pairs : tuple of ClusterSummary, tuple of PairDoubt
+        By number; and clusters that share unsure rows, the most of them first.
     unsure : float or None
         The share of all rows that are unsure, of the new rows where there are any.
     picture : Picture or None
@@ -233,24 +228,17 @@ class ModelSummary(JsonReady):
         Rows less similar to the training rows lie outside what the model knows.
     outside, new_outside : float or None
         Their share among the rows, and among the new rows.
-    choice : ChoiceSummary
-    risk : RiskSummary or None
-    stability : QuickStability or None
+    choice, risk, stability : ChoiceSummary, RiskSummary or None, QuickStability or None
     bars : tuple of ColumnBars
         The columns that distinguish clusters most, and their values in each cluster.
     quality : DataQuality or None
         Missing values, constant columns, duplicates; None without a table of X.
-    changes : tuple of ColumnChange
-        How each column of the new rows differs from that of the fit; the clearest change first.
-    outliers : tuple of Outlier
-        The new rows that are least like those of the fit, at most five.
-    data, date : str
-        Where the rows come from, as it was given, and the day of the summary.
+    changes, outliers : tuple of ColumnChange, tuple of Outlier
+        How each column of the new rows differs from that of the fit, the clearest change first; and
+        the new rows that are least like those of the fit, at most five.
     settings, versions : dict
-    warnings : tuple of str
-        Raised at the fit.
-    notes : tuple of str
-        What was left out or looked at in part, and why.
+    warnings, notes : tuple of str
+        Raised at the fit; and what was left out or looked at in part, and why.
 
     Examples
     --------
@@ -269,10 +257,8 @@ class ModelSummary(JsonReady):
     sentences: tuple[str, ...]
     n_fitted: float
     n_rows: int
-    n_looked_at: int
     n_unlabelled: int
     n_new: int
-    n_new_looked_at: int
     clusters: tuple[ClusterSummary, ...]
     pairs: tuple[PairDoubt, ...]
     unsure: float | None
@@ -300,7 +286,27 @@ class ModelSummary(JsonReady):
         return {cluster.cluster: cluster.name for cluster in self.clusters}
 
     def __str__(self) -> str:
-        return summary_text(self)
+        # For terminals: what users wrote moves no cursor and breaks no line.
+        head = [short(text, _LINE) for text in (self.title, self.data) if text]
+        profiles = (one for one in self.clusters[:_CLUSTERS] if one.contrasts)
+        quality = () if self.quality is None else self.quality.columns[:_CLUSTERS]
+        lists = {
+            "Columns of new rows": self.changes[:12],
+            "New rows unlike all others": self.outliers,
+            "Data": [
+                f"{short(one.column)}: {one.kind}, {percent(one.missing)} missing, "
+                f"{counted(one.n_values, 'different value')}; {one.treatment}"
+                for one in quality
+            ],
+            "Notes": (*self.warnings, *self.notes),
+        }
+        blocks = [
+            [*head, self.date, *map(_item, self.sentences)],
+            ["Clusters", *_bars(self)],
+            *([short(one.name), *cluster_lines(one)] for one in profiles),
+            *([title, *map(_item, map(str, lines))] for title, lines in lists.items() if lines),
+        ]
+        return "\n\n".join(map("\n".join, blocks))
 
 
 def summarize(
@@ -317,8 +323,7 @@ def summarize(
 ) -> ModelSummary:
     """Say what there is to know of a fitted model, as plain data: ``print(summarize(model, X))``.
 
-    Sentences first; then clusters with profiles and rules, doubt, the choice of graph and K, risk,
-    stability, settings and versions. See ``docs/report.md``.
+    See ``docs/report.md``.
 
     Parameters
     ----------
@@ -327,7 +332,7 @@ def summarize(
         The rows of the fit, or others like them, as ``predict`` takes them. Default: the rows that
         the model has kept. All are labelled; more is asked of 50 000 at most.
     X_new : array-like of shape (n_new, n_features), optional
-        Rows that the model was not fitted on: what of them it knows, and whether it holds there.
+        Rows that the model was not fitted on.
     documents : sequence of str, optional
         The text of each row of X, for the words of clusters.
     names : mapping of int to str, optional
@@ -339,7 +344,6 @@ def summarize(
         How often to fit again on samples of at most 2000 rows; 0 for no stability. No refit begins
         after 8 seconds.
     random_state : int, default=0
-        Of rows that are drawn.
 
     Returns
     -------
@@ -401,15 +405,13 @@ def summarize(
     columns = _columns(model, seen, random_state)
     changes, outliers = _changes(model, seen, new)
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    found = ModelSummary(
+    summary = ModelSummary(
         title=title or "Clusters",
         sentences=(),
         n_fitted=float(model.gpod.fitted_cut_.n_rows),
         n_rows=seen.n_rows,
-        n_looked_at=len(seen.places),
         n_unlabelled=int((seen.labels < 0).sum()),
         n_new=new.n_rows,
-        n_new_looked_at=len(new.places),
         clusters=clusters,
         pairs=() if len(called) < 2 else _pairs(latest),
         unsure=_mean(latest.is_unsure),
@@ -431,7 +433,7 @@ def summarize(
         warnings=tuple(getattr(model.gpod, "warnings_", ())),
         notes=tuple(notes),
     )
-    return replace(found, sentences=tuple(summary_sentences(found)))
+    return replace(summary, sentences=tuple(summary_sentences(summary)))
 
 
 @dataclass(frozen=True)
@@ -492,11 +494,6 @@ class SeenRows:
     def n_rows(self) -> int:
         return len(self.labels)
 
-    @property
-    def looked_at(self) -> Any:
-        """The rows that were looked at, as they were given."""
-        return self.some(self.places)
-
     def some(self, places: Indices) -> Any:
         """Return rows at these positions as they were given."""
         table = self.table
@@ -529,16 +526,17 @@ def _descriptions(
     if documents is not None and not isinstance(documents, (str, bytes)):
         every = list(documents)
         texts = [every[i] for i in seen.places] if len(every) == seen.n_rows else every
+    table = seen.some(seen.places)
     try:
-        found = model.describe(seen.looked_at, documents=texts, n_columns=6, n_typical=2)
+        description = model.describe(table, documents=texts, n_columns=6, n_typical=2)
     except ValueError as error:
         if documents is not None:
             raise
         notes.append(f"Clusters were not described. {error}")
         return {}
-    notes.extend(found.notes)
+    notes.extend(description.notes)
     described = {}
-    for one in found.clusters:
+    for one in description.clusters:
         rows = [(row, int(seen.places[row.row])) for row in one.typical]
         typical = [replace(row, row=i, place=place_of(seen.table, i)) for row, i in rows]
         described[one.cluster] = replace(one, typical=tuple(typical))
@@ -571,10 +569,12 @@ def _clusters(
     cuts = [None if value is None else value.per_cluster for value in measured]
     clusters = []
     for place, (number, name) in enumerate(called.items()):
-        one = described.get(number)
         cut_training, cut_new = (
-            None if of is None or not np.isfinite(of[place]) else float(of[place]) for of in cuts
+            None if cut is None or not np.isfinite(cut[place]) else float(cut[place])
+            for cut in cuts
         )
+        parts = ("contrasts", "rule", "words", "typical") if number in described else ()
+        known: dict[str, Any] = {part: getattr(described[number], part) for part in parts}
         clusters.append(
             ClusterSummary(
                 cluster=number,
@@ -587,10 +587,7 @@ def _clusters(
                 stability=None if refits is None else refits.per_cluster.get(place),
                 cut_training=cut_training,
                 cut_new=cut_new,
-                contrasts=() if one is None else one.contrasts,
-                rule=None if one is None else one.rule,
-                words=() if one is None else one.words,
-                typical=() if one is None else one.typical,
+                **known,
             )
         )
     return tuple(clusters)
@@ -602,8 +599,8 @@ def _columns(model: Model, seen: SeenRows, random_state: int) -> dict[str, tuple
         return {}
     places = Shown.draw(seen.n_rows, POLICY.looked_at, random_state).rows
     labels, names = seen.labels[places], model.described_columns(seen.table)
-    found = columns_of(seen.some(places), names, labels)
-    return {column.name: (column, labels) for column in found}
+    columns = columns_of(seen.some(places), names, labels)
+    return {column.name: (column, labels) for column in columns}
 
 
 def _bars_of_columns(
@@ -617,18 +614,18 @@ def _bars_of_columns(
             strongest[contrast.column] = effect
     drawn = []
     for name in sorted(strongest, key=lambda name: -strongest[name])[: POLICY.drawn_columns]:
-        column, labels = columns.get(name, (None, None))
-        if column is None or labels is None:
+        if name not in columns:
             continue
-        values, of = column.values[~column.is_missing], labels[~column.is_missing]
+        column, labels = columns[name]
+        values, cluster_of = column.values[~column.is_missing], labels[~column.is_missing]
         different, at, times = np.unique(values, return_inverse=True, return_counts=True)
         ends, is_skewed = None, False
         if column.categories or len(different) <= POLICY.words:
             most = np.argsort(-times, kind="stable")[: POLICY.words]
-            kept = most if column.categories else np.sort(most)
-            bars = [value_in_words(column.plain(different[one])) for one in kept]
+            most = most if column.categories else np.sort(most)
+            bars = [value_in_words(column.plain(different[one])) for one in most]
             bar_of = np.full(len(different), len(bars))
-            bar_of[kept] = np.arange(len(bars))
+            bar_of[most] = np.arange(len(bars))
             at, bars = bar_of[at], bars + (["other"] if len(different) > len(bars) else [])
         else:
             low, high = np.quantile(values, [0.01, 0.99])
@@ -639,7 +636,7 @@ def _bars_of_columns(
             bars, ends = [f"{a} to {b}" for a, b in pairwise(texts)], (texts[0], texts[-1])
         shares = {}
         for cluster in clusters[: POLICY.drawn_clusters]:
-            counts = np.bincount(at[of == cluster.cluster], minlength=len(bars))
+            counts = np.bincount(at[cluster_of == cluster.cluster], minlength=len(bars))
             shares[cluster.cluster] = tuple((counts / max(1, counts.sum())).tolist())
         drawn.append(ColumnBars(name, tuple(bars), ends, shares, is_skewed))
     return tuple(drawn)
@@ -655,7 +652,7 @@ def _quality(
     scale, missing = own.get("scale", "none"), own.get("missing", "refuse")
     is_scaled = scale != "none" or getattr(model.unsplit, "column_scales_", None) is not None
     prepared = {one.name: one for one in model.unsplit.summary().columns} if "scale" in own else {}
-    found = []
+    qualities = []
     for name, (column, _) in columns.items():
         share, known = float(column.is_missing.mean()), prepared.get(name)
         treatment = "scaled" if is_scaled else "as it is"
@@ -664,12 +661,12 @@ def _quality(
         elif known is not None and known.is_logged:
             treatment = "logarithm, then scaled"
         if share:
-            done = "rows left out" if missing == "drop" else f"filled with the {missing}"
-            treatment += f"; {done}"
+            treatment += "; "
+            treatment += "rows left out" if missing == "drop" else f"filled with the {missing}"
         n_values = len(np.unique(column.values[~column.is_missing]))
-        found.append(ColumnQuality(name, column.kind, share, n_values, treatment))
+        qualities.append(ColumnQuality(name, column.kind, share, n_values, treatment))
     n_duplicates = len(seen.places) - count_distinct_rows(seen.rows)
-    return DataQuality(len(next(iter(columns.values()))[1]), n_duplicates, tuple(found))
+    return DataQuality(len(next(iter(columns.values()))[1]), n_duplicates, tuple(qualities))
 
 
 def _changes(
@@ -680,12 +677,11 @@ def _changes(
         return (), ()
     old = kept_rows(model.gpod)
     old = seen.rows if old is None else old  # landmarks have kept none
-    asked = model, new.table, new.rows, new.places
     with threads(model.gpod.n_jobs):
-        outliers = explained_outliers(*asked, most=5)[1]
+        outliers = explained_outliers(model, new.table, new.rows, new.places, most=5)[1]
         if issparse(old) or not len(old):
             return (), outliers
-        return column_changes(model, old, *asked[1:]), outliers
+        return column_changes(model, old, new.table, new.rows, new.places), outliers
 
 
 def _mean(values: Any) -> float | None:
@@ -720,14 +716,13 @@ def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> 
         with threads(model.gpod.n_jobs):
             x, y = projection.apply(rows.rows[some]).T
         labels, margins = rows.answers.labels[some], rows.answers.margins[some]
-        at = rows.places[some]
-        places += [place_of(rows.table, int(row)) for row in at]
-        drawn.append((x, y, labels, margins, at, np.full(len(some), rows is new)))
-    x, y, labels, margins, at, is_new = map(np.concatenate, zip(*drawn, strict=True))
+        places += [place_of(rows.table, int(row)) for row in rows.places[some]]
+        drawn.append((x, y, labels, margins, np.full(len(some), rows is new)))
+    x, y, labels, margins, is_new = map(np.concatenate, zip(*drawn, strict=True))
+    of_functions = "eigenfunctions that vary, or shares of two clusters, of rows of unit length"
     words = {
         "columns": "the two columns as they are",
-        "eigenfunctions": "the first two eigenfunctions that vary, or shares of two clusters, of "
-        "rows of unit length",
+        "eigenfunctions": f"the first two {of_functions}",
         "pca": "the two directions in which the prepared rows differ most (PCA)",
     }
     return Picture(
@@ -737,7 +732,6 @@ def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> 
         y=_rounded(y),
         labels=tuple(map(int, labels)),
         margins=_rounded(margins),
-        rows=tuple(map(int, at)),
         places=tuple(places),
         is_new=tuple(map(bool, is_new)),
         n_rows=seen.n_rows,
@@ -746,7 +740,6 @@ def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> 
 
 
 def _rounded(values: Array) -> tuple[float, ...]:
-    """Round to as many digits as a picture shows."""
     return tuple(float(f"{value:.6g}") for value in values)
 
 
@@ -834,9 +827,6 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list) else repr(value)
 
 
-# ----------------------------------------------------------------- in words
-
-
 def percent(share: float) -> str:
     """Return a share as people say it, like "below 0.1 %" or "46 %"."""
     points = 100 * share
@@ -890,8 +880,7 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
             conditions = " and ".join(map(str, cluster.rule.conditions))
             belong = f"{percent(cluster.rule.precision)} of such rows belong to it"
             yield f"{_capital(short(cluster.name))}: {conditions} ({belong})."
-    problems = [] if summary.quality is None else list(summary.quality.problems)
-    if problems:
+    if summary.quality is not None and (problems := list(summary.quality.problems)):
         yield f"Check the data: {'; '.join(problems)}."
     if summary.new_outside is not None:
         text = f"{_capital(percent(summary.new_outside))} of "
@@ -909,12 +898,9 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
         yield from _on_doubt(summary, which)
     yield _on_choice(summary)
     yield from _on_risk(summary)
-    if summary.stability is not None and len(clusters) > 1:
-        refits = summary.stability
-        text = (
-            f"Refitting on samples of {counted(refits.n_rows)} gives {percent(refits.mean)} of "
-            f"rows the same cluster ({counted(refits.n_refits, 'refit')})"
-        )
+    if (refits := summary.stability) is not None and len(clusters) > 1:
+        text = f"Refitting on samples of {counted(refits.n_rows)} gives {percent(refits.mean)} of "
+        text += f"rows the same cluster ({counted(refits.n_refits, 'refit')})"
         number, least = min(refits.per_cluster.items(), key=lambda entry: entry[1])
         if least < POLICY.shaky:
             text += f"; {names[number]} is the least stable, with {percent(least)}"
@@ -933,13 +919,11 @@ def _on_shares(summary: ModelSummary, n_rows: float) -> Iterator[str]:
     now = (one.n_new or 0) / m
     pooled = (one.share * n_rows + now * m) / (n_rows + m)
     chance = math.sqrt(max(pooled * (1 - pooled), 0.0) * (1 / n_rows + 1 / m))
-    if abs(now - one.share) <= max(POLICY.far_beyond_chance * chance, POLICY.worth_naming):
-        yield "New rows fall into the clusters in about the same shares as the others."
-    else:
-        yield (
-            f"New rows fall into the clusters in other shares: {percent(now)} of them are in "
-            f"{one.name}, but {percent(one.share)} of the others."
-        )
+    shares = "about the same shares as the others"
+    if abs(now - one.share) > max(POLICY.far_beyond_chance * chance, POLICY.worth_naming):
+        shares = f"other shares: {percent(now)} of them are in {one.name}, but "
+        shares += f"{percent(one.share)} of the others"
+    yield f"New rows fall into the clusters in {shares}."
 
 
 def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
@@ -947,17 +931,14 @@ def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
     if summary.unsure is None:
         return
     unsure, names = percent(summary.unsure), summary.names
-    said = [
+    splits = [
         f"the split between {names[pair.first]} and {names[pair.second]} is unsure for "
         f"{percent(pair.share)}"
         for pair in summary.pairs[:2]
         if pair.share >= POLICY.worth_naming
     ]
-    if said:
-        text = f"{_capital(' and '.join(said))} of their rows"
-        yield f"{text}; {unsure} of {which} are unsure in all."
-    else:
-        yield f"The clusters are clearly apart: {unsure} of {which} are unsure."
+    text = f"{_capital(' and '.join(splits))} of their rows; {unsure} of {which} are unsure in all."
+    yield text if splits else f"The clusters are clearly apart: {unsure} of {which} are unsure."
 
 
 def _on_choice(summary: ModelSummary) -> str:
@@ -999,47 +980,15 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-# For terminals: what users wrote moves no cursor and breaks no line.
-
-_LINE = 100
-_CLUSTERS = 30  # that are shown in full
-
-
-def summary_text(summary: ModelSummary) -> str:
-    """Return the sentences, the clusters with their profiles, columns, outliers and notes."""
-    head = [short(summary.title, _LINE), *([short(summary.data, _LINE)] if summary.data else [])]
-    profiles = (one for one in summary.clusters[:_CLUSTERS] if one.contrasts)
-    quality = () if summary.quality is None else summary.quality.columns[:_CLUSTERS]
-    lists = {
-        "Columns of new rows": summary.changes[:12],
-        "New rows unlike all others": summary.outliers,
-        "Data": [
-            f"{short(one.column)}: {one.kind}, {percent(one.missing)} missing, "
-            f"{counted(one.n_values, 'different value')}; {one.treatment}"
-            for one in quality
-        ],
-        "Notes": (*summary.warnings, *summary.notes),
-    }
-    blocks = [
-        [*head, summary.date, *map(_item, summary.sentences)],
-        ["Clusters", *_bars(summary)],
-        *([short(one.name), *cluster_lines(one)] for one in profiles),
-        *([title, *map(_item, map(str, lines))] for title, lines in lists.items() if lines),
-    ]
-    return "\n\n".join(map("\n".join, blocks))
-
-
 def _bars(summary: ModelSummary) -> list[str]:
     most = max((cluster.size for cluster in summary.clusters), default=0) or 1
     lines = [f"{'':26}{'rows':>10} {'share':>7} {'margin':>7} {'unsure':>7} {'stays':>7}"]
     for one in summary.clusters[:_CLUSTERS]:
         bar = "█" * max(1, round(24 * one.size / most)) if one.size else ""
-        margin = "-" if one.margin is None else f"{one.margin:.2f}"
-        unsure, stays = (
-            "-" if value is None else f"{value:.1%}" for value in (one.unsure, one.stability)
-        )
-        cells = f"{one.share:>7.1%} {margin:>7} {unsure:>7} {stays:>7}"
-        lines.append(f"  {short(one.name, 22):<24}{one.size:>10.0f} {cells}  {bar}")
+        columns = ((one.margin, ".2f"), (one.unsure, ".1%"), (one.stability, ".1%"))
+        cells = [f"{'-' if value is None else format(value, form):>7}" for value, form in columns]
+        rows = f"{one.size:>10.0f} {one.share:>7.1%} {' '.join(cells)}"
+        lines.append(f"  {short(one.name, 22):<24}{rows}  {bar}")
     if len(summary.clusters) > _CLUSTERS:
         lines.append(f"  and {len(summary.clusters) - _CLUSTERS} more")
     return lines

@@ -6,13 +6,13 @@ known corrects them, with P >= K functions,
 
     minimize  sum_i | e_(y_i) - phi_i A |^2 + gamma sum_k (lambda_k / lambda_(K+1) + 1) |A - A0|_k^2
 
-over the known rows i, ``phi_i`` being the row ``u(x_i)`` of unit length: rough functions are
-corrected least, and without labels nothing is. In the span of all eigenfunctions this is the
-Laplacian-regularized least squares of Belkin, Niyogi and Sindhwani [1]_. P and gamma are weighed by
-what each says of a known row that was left out, which has a closed form. Where the clusters say
-more of the known classes than the shares of these do, no correction is made unless it says still
-more, each by a standard error; where they do not, maps around ``A0 = 0`` are weighed too. Of a
-class that no row is known of labels say nothing: its scores stay those of its cluster.
+over the known rows i, ``phi_i`` being the row ``u(x_i)`` of unit length. In the span of all
+eigenfunctions this is the Laplacian-regularized least squares of Belkin, Niyogi and Sindhwani
+(Journal of Machine Learning Research 7, 2399-2434, 2006). P and gamma are weighed by what each says
+of a known row that was left out, which has a closed form. Where the clusters say more of the known
+classes than the shares of these do, no correction is made unless it says still more, each by a
+standard error; where they do not, maps around ``A0 = 0`` are weighed too. A class without known
+rows keeps the scores of its cluster.
 
 Pairs: an eigenproblem among the smoothest eigenfunctions. For functions ``u B`` in the span of P
 eigenfunctions the cut is ``tr(B^T Lambda B)``. A pair that must be linked adds ``|f_i - f_j|^2``, a
@@ -23,11 +23,6 @@ cut is the eigenproblem of P x P numbers
 
 Its functions are known at any row, which needs no constraints. How much pairs count, mu, is chosen
 by pairs that are left out.
-
-References
-----------
-.. [1] M. Belkin, P. Niyogi, V. Sindhwani, "Manifold Regularization", Journal of Machine Learning
-   Research 7, 2399-2434, 2006.
 """
 
 from __future__ import annotations
@@ -126,8 +121,14 @@ def guided_cut(
     with blas_threads(1):
         functions, rotation, agreement = _combined(unguided, known)
         functions = _with_linked_rows(functions, rotation, known)
-        rows = normalize_rows(functions.eigenvectors())
-        partition = _partition(rows, rotation, unguided.graph.multiplicity)
+        rows, weight = normalize_rows(functions.eigenvectors()), unguided.graph.multiplicity
+        scores = rows @ rotation
+        labels = assign(scores)
+        # The rotation is given; the history of the partition is how well its clusters fit it.
+        objective = float(weight @ scores[np.arange(len(scores)), labels])
+        total = float(weight.sum() + weight[rows.any(axis=1)].sum())
+        gap, fit = np.sqrt(max(total - 2 * objective, 0.0)), np.array([objective])
+        partition = Partition(labels, rotation, fit, np.array([gap]), n_iter=1, converged=True)
         _report_pairs(functions, rotation, known)
         return functions, partition, agreement
 
@@ -146,27 +147,23 @@ def _combined(unguided: UnguidedCut, known: Known) -> tuple[Eigenfunctions, Arra
         combination, eigenvalues = basis
         rotation = unguided.discretized(U @ combination[:, :K]).rotation
         values = values @ combination
-    matrix, order, found = np.eye(len(eigenvalues), K) @ rotation, np.arange(K), None
+    matrix, order, agreement = np.eye(len(eigenvalues), K) @ rotation, np.arange(K), None
     if len(known.labelled):
         values = values[np.searchsorted(known.rows, known.labelled)]
         classes = known.labels[known.labelled]
         order = numbered_like(normalize_rows(values[:, :K]) @ rotation, classes, K)
-        found = label_map(values, classes, rotation[:, order], eigenvalues)
-        matrix = found.matrix
+        agreement = label_map(values, classes, rotation[:, order], eigenvalues)
+        matrix = agreement.matrix
     if basis is not None:
         matrix = combination @ matrix
-    elif found is None or not found.is_corrected:
-        return unguided.functions, plain.rotation[:, order], found
-    return *_orthogonal(wide, matrix), found
-
-
-def _orthogonal(wide: Eigenfunctions, matrix: Array) -> tuple[Eigenfunctions, Array]:
-    """Return scores ``u A`` as functions ``u B``, B orthogonal, smoothest first; and a rotation."""
+    elif agreement is None or not agreement.is_corrected:
+        return unguided.functions, plain.rotation[:, order], agreement
+    # Scores u A as functions u B, B orthogonal, smoothest first; and a rotation.
     left, singular, right = np.linalg.svd(matrix, full_matrices=False)
     singular = np.maximum(singular, _LEAST * singular[0])
     order = np.argsort(wide.pairs.values @ np.square(left), kind="stable")
-    combination = (left * singular)[:, order]
-    return CombinedFunctions.combine(wide, combination), np.ascontiguousarray(right[order])
+    functions = CombinedFunctions.combine(wide, (left * singular)[:, order])
+    return functions, np.ascontiguousarray(right[order]), agreement
 
 
 def _roughness_unit(eigenvalues: Array, n_clusters: int) -> float:
@@ -316,13 +313,13 @@ def basis_for_pairs(
     for strength, of_pairs in respected.items():
         for f in range(POLICY.folds):
             basis, _ = penalized_basis(values, pairs[fold != f], eigenvalues, K, strength=strength)
-            found = pod(
+            partition = pod(
                 U[some] @ basis[:, :K],
                 sample_weight=unguided.graph.multiplicity[some],
                 n_init=POLICY.starts,
                 random_state=unguided.starts.get("random_state"),
             )
-            labels = assign(normalize_rows(values @ basis[:, :K]) @ found.rotation)
+            labels = assign(normalize_rows(values @ basis[:, :K]) @ partition.rotation)
             of_pairs[fold == f] = pairs[fold == f].respected(labels)
     best = max(respected, key=lambda strength: float(respected[strength].mean()))
     if not _is_clear(respected[best] - before):
@@ -350,16 +347,6 @@ def _with_linked_rows(functions: Eigenfunctions, rotation: Array, known: Known) 
     return CombinedFunctions.combine(functions, np.eye(len(rotation)), fixed)
 
 
-def _partition(rows: Array, rotation: Array, weight: Array) -> Partition:
-    """Return the clusters of unit rows by a given rotation; its history is how well they fit it."""
-    scores = rows @ rotation
-    labels = assign(scores)
-    objective = float(weight @ scores[np.arange(len(scores)), labels])
-    total = float(weight.sum() + weight[rows.any(axis=1)].sum())
-    gap = np.sqrt(max(total - 2 * objective, 0.0))
-    return Partition(labels, rotation, np.array([objective]), np.array([gap]), 1, converged=True)
-
-
 def _report_pairs(functions: Eigenfunctions, rotation: Array, known: Known) -> None:
     """Warn about rows that should be apart and are not."""
     if not len(known.apart):
@@ -367,8 +354,7 @@ def _report_pairs(functions: Eigenfunctions, rotation: Array, known: Known) -> N
     rows, places = np.unique(known.apart, return_inverse=True)
     labels = assign(normalize_rows(functions(known.rows_at(rows))) @ rotation)
     first, second = labels[places.reshape(-1, 2)].T
-    n_same = int((first == second).sum())
-    if n_same:
+    if n_same := int((first == second).sum()):
         warn_user(
             f"{n_same} of {len(first)} cannot-link pairs have the same label: {len(rotation)} "
             "clusters do not separate them. Raise n_clusters, or drop pairs that may be wrong."

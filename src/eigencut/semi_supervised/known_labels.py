@@ -74,14 +74,14 @@ def _is_number(word: str) -> bool:
 class Constraints:
     """Pairs of rows that belong together, and pairs that do not.
 
-    ``GPOD.fit(X, constraints=...)`` gives rows that must be linked equal labels, always. Rows that
-    cannot be linked get different ones as far as a smooth cut can tell them apart, and a warning
-    says how many it could not.
+    ``GPOD.fit(X, constraints=...)`` always gives the rows of a must-link pair the same label. The
+    rows of a cannot-link pair get different labels where the data allow it, and a warning counts
+    the other pairs.
 
     Parameters
     ----------
     must_link, cannot_link : array-like of shape (n_pairs, 2)
-        Numbers of rows, from 0 on.
+        Pairs of row numbers, from 0 on.
 
     Examples
     --------
@@ -102,8 +102,7 @@ class Constraints:
 
     def _check_rows(self, n_rows: int) -> None:
         """Refuse numbers that no row has."""
-        for name in ("must_link", "cannot_link"):
-            pairs = getattr(self, name)
+        for name, pairs in vars(self).items():
             if len(pairs) and pairs.max() >= n_rows:
                 expected = f"hold numbers of rows, from 0 to {n_rows - 1}"
                 raise invalid(name, expected, pairs.max(), "rows are counted from 0")
@@ -111,9 +110,8 @@ class Constraints:
     def _among(self, is_there: NDArray[np.bool_]) -> Constraints:
         """Return the pairs by the numbers that rows have among those that are there."""
         self._check_rows(len(is_there))
-        for name in ("must_link", "cannot_link"):
-            rows = np.unique(getattr(self, name))
-            absent = rows[~is_there[rows]]
+        for name, pairs in vars(self).items():
+            absent = np.unique(pairs[~is_there[pairs]])
             if len(absent):
                 got = f"row {absent[0]}, which has missing values"
                 remedy = "fill them in with missing='median', or drop its pairs"
@@ -152,16 +150,11 @@ def _checked_pairs(name: str, pairs: Any) -> Indices:
 
 @dataclass(frozen=True)
 class Known:
-    """Labels and pairs of some rows, which do not contradict each other.
-
-    ``labelled`` are rows of known class and positive weight: of identical ones of one class the
-    first, in an order that does not depend on that of the rows. So rows count once, however often
-    they are repeated, or whatever their weight.
-    """
+    """Labels and pairs of some rows, which do not contradict each other."""
 
     X: Any  # the rows, those without weight too
     labels: Indices  # of each row, -1 if unknown; rows of one group have one class
-    labelled: Indices
+    labelled: Indices  # rows of known class and positive weight; of identical ones only the first
     groups: tuple[Indices, ...]  # rows that must get one label, two or more in each
     apart: Indices  # pairs of rows that should get different labels
 
@@ -179,19 +172,20 @@ class Known:
         pairs = Constraints() if constraints is None else check_kind(constraints)
         if isinstance(X, Rows):  # which has no numbers of rows, and whose labels may not fit
             name = "known_labels" if constraints is None else "constraints"
-            got = "them with a stream, eigencut.Rows"
             remedy = "fit on an array that holds the known rows and a sample of the others"
             expected = "be of rows in memory, which have numbers"
-            raise invalid(name, expected, got, remedy, TypeError)
+            raise invalid(name, expected, "them with a stream, eigencut.Rows", remedy, TypeError)
         n = X.shape[0]
         labels = np.full(n, UNKNOWN, dtype=np.intp)
         if known_labels is not None:
             labels = read_known_labels(known_labels, n, words=False).labels
         pairs._check_rows(n)
         must = _with_identical_rows(pairs.must_link, X)
-        group = linked_groups(n, must)
+        group, linked = linked_groups(n, must), np.unique(must)
         refuse_contradictions(group, pairs.cannot_link, labels)
-        groups = _members(group, np.unique(must))
+        order = linked[np.argsort(group[linked], kind="stable")]
+        starts = np.flatnonzero(np.diff(group[order])) + 1
+        groups = tuple(np.split(order, starts)) if len(linked) else ()
         for rows in groups:
             labels[rows] = labels[rows].max()
         is_labelled = labels >= 0
@@ -203,8 +197,8 @@ class Known:
 
     def rows_at(self, numbers: Indices) -> Any:
         """Some of the rows, as ``predict`` is given them: of float64, whatever X is of."""
-        found = self.X[numbers]
-        return found if issparse(found) else np.asarray(found, dtype=np.float64)
+        rows = self.X[numbers]
+        return rows if issparse(rows) else np.asarray(rows, dtype=np.float64)
 
     @property
     def rows(self) -> Indices:
@@ -254,18 +248,11 @@ def _with_identical_rows(must: Indices, X: Any) -> Indices:
 
 
 def _first_of_identical(rows: Indices, X: Any, labels: Indices) -> Indices:
-    """Of identical rows of one class the first, ordered by what is in them."""
+    """Return the first of identical rows of one class, ordered by what is in them."""
     first: dict[tuple[bytes, int], int] = {}
     for row, key in zip(rows.tolist(), row_keys(X[rows]), strict=True):
         first.setdefault((key, int(labels[row])), row)
     return np.array([first[known] for known in sorted(first)], dtype=np.intp)
-
-
-def _members(group: Indices, rows: Indices) -> tuple[Indices, ...]:
-    """The rows of each group, of groups that hold one of these rows."""
-    order = rows[np.argsort(group[rows], kind="stable")]
-    groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
-    return tuple(groups) if len(rows) else ()
 
 
 def linked_groups(n_rows: int, pairs: Indices) -> Indices:
@@ -285,15 +272,15 @@ def refuse_contradictions(groups: Indices, cannot: Indices, labels: Indices) -> 
     is_same = (class_of[first] >= 0) & (class_of[first] == class_of[second])
     if (first == second).any():
         a, b = cannot[first == second][0]
-        found = f"rows {a} and {b} cannot-link, but pairs of must_link put them together"
+        got = f"rows {a} and {b} cannot-link, but pairs of must_link put them together"
     elif len(against):
         row = against[-1]
-        found = f"must_link puts row {row}, which is known to be of class {labels[row]}, together "
-        found += f"with a row of class {class_of[groups[row]]}"
+        got = f"must_link puts row {row}, which is known to be of class {labels[row]}, together "
+        got += f"with a row of class {class_of[groups[row]]}"
     elif is_same.any():
         a, b = cannot[is_same][0]
-        found = f"rows {a} and {b} cannot-link, but both are of class {class_of[groups[a]]}"
+        got = f"rows {a} and {b} cannot-link, but both are of class {class_of[groups[a]]}"
     else:
         return
     expected, remedy = "not contradict each other or known_labels", "drop one of them"
-    raise invalid("constraints", expected, f"a contradiction: {found}", remedy)
+    raise invalid("constraints", expected, f"a contradiction: {got}", remedy)

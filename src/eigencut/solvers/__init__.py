@@ -1,4 +1,1 @@
-"""The relaxed cut ``L u = lambda M u``: components, dense and sparse eigensolvers.
-
-It imports graphs and what is below them, and affinities only as what knows which vertices are near.
-"""
+"""The relaxed cut ``L u = lambda M u``: components, dense and sparse eigensolvers."""

@@ -38,7 +38,7 @@ from eigencut.kernels.numpy_kernels import Edges, between_term, inside_term
 class SearchSettings:
     """How long the discrete cut is searched for."""
 
-    starts: int = 4  # So many orders of moves are tried, the best is taken,
+    starts: int = 4  # So many orders of moves are tried until two agree, the best is taken,
     started_vertices: int = 50_000  # but no more than come to this many vertices in all.
     merged_rows: int = 15  # Groups of up to so many rows are made in the graph of few neighbours.
     sweeps: int = 2  # Vertices are moved so many times between two levels,
@@ -198,6 +198,8 @@ class _Search:
                 first = self.merged(first, n_clusters, self.few)
         for start in range(n_starts):
             found = self._start(first, n_clusters)
+            if best is not None and np.isclose(found.information, best.information, rtol=1e-6):
+                break  # it is the same partition, which more starts would find again
             best = found if best is None else max(best, found, key=lambda each: each.information)
             self.order = self.random.permutation(self.n)
             advance(start + 1, n_starts, "start(s)")
@@ -285,7 +287,7 @@ class _Search:
             x = 0.5 * (per_degree * (weights @ x) + x)
             x = x - (np.bincount(labels, degrees * x, n_clusters) / volume)[labels]
             length = np.sqrt(np.bincount(labels, degrees * x * x, n_clusters) / volume)
-            x = x / np.where(length > 0, length, 1.0)[labels]
+            x = np.clip(x / np.where(length > 0, length, 1.0)[labels], -1e9, 1e9)  # lone rows grow
         return x
 
     def swapped(self, found: Labelled) -> Labelled:

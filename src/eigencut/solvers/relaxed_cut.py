@@ -148,10 +148,10 @@ class EigenPairs:
 
     def first(self, n_pairs: int) -> EigenPairs:
         """The smallest so many pairs."""
-        return self.only(slice(None, n_pairs))
+        return self.only(slice(n_pairs))
 
     def only(self, some: Any) -> EigenPairs:
-        """Some of the pairs."""
+        """Return some of the pairs."""
         return replace(
             self,
             values=self.values[some],
@@ -165,7 +165,7 @@ class EigenPairs:
 
     @classmethod
     def _restored(cls, state: StateReader, n_vertices: int, n_pairs: int) -> EigenPairs:
-        """Saved eigenpairs."""
+        """Restore saved eigenpairs."""
         shape = (n_vertices, n_pairs)
         return cls(
             values=state.array("values", (n_pairs,)),
@@ -226,13 +226,13 @@ class _Problem:
         return None if len(self.part) == self.graph.n_vertices else self.part
 
     def operator(self, V: Array) -> Array:
-        """``A V``."""
+        """Return ``A V``."""
         everywhere = _spread(self.to_symmetric * V, self.part, self.graph.n_vertices)
         product = self.graph.matmat(everywhere)
         return self.to_symmetric * product[self.part] + self.diagonal * V
 
     def dense(self) -> Array:
-        """A as an array."""
+        """Return A as an array."""
         A = self.graph.dense(self._some) * (self.to_symmetric / self.graph.n_rows)
         A *= self.to_symmetric[:, 0]
         A[np.diag_indices(len(A))] += self.diagonal[:, 0]

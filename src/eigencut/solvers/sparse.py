@@ -1,45 +1,28 @@
 """The smallest eigenpairs of a sparse Laplacian: never silently wrong.
 
 Eigenvectors of eigenvalue 0 are known, one per connected component; the others are looked for in
-their complement, for all components together, so the merged spectrum decides how many pairs each
-component gets. Where a probe sees a large eigengap, plain Lanczos is tried, and must stand the test
-of step 3. Where no pair needs to be accurate and factors are cheap, it is block Lanczos with the
-inverse (``by_inverse_krylov``). If these fail, and everywhere else:
+their complement, for all components together. Where there is a large eigengap, plain Lanczos is
+tried, and must stand the test of step 3. Where no pair needs to be accurate and factors are cheap,
+it is block Lanczos with the inverse. If these fail, and everywhere else:
 
-1. A preconditioner, applied to random vectors, starts. Where factors of the matrix are cheap, as
-   of graphs in few dimensions, it is the inverse; else the cycle of a multilevel hierarchy of the
-   graph, whose coarsest level is solved by LAPACK.
+1. A preconditioner, applied to random vectors, starts: the inverse where factors are cheap, else
+   the cycle of a multilevel hierarchy of the graph.
 2. On the graph itself, the iteration ends when all residuals are below the tolerance.
 3. Is one missing? A fresh random block, kept orthogonal to everything found, is improved in the
-   same way. If a Ritz value comes below the largest wanted eigenvalue, an eigenvalue was missed:
-   Ritz values are upper bounds. Then its vector joins the block, and step 2 is repeated.
+   same way. If a Ritz value comes below the largest wanted eigenvalue, its vector joins the block,
+   and step 2 is repeated.
 
-The block iteration looks in each step for the best vectors in the span of three blocks: the present
-vectors X, their preconditioned residuals T (B X - X theta), and the direction P of the last step.
-This is LOBPCG [1]_ with an orthonormal basis in every step, which keeps it stable where the blocks
-are nearly dependent; P is made orthogonal to X in coordinates [2]_. Ritz values come down to the
-eigenvalues from above. A block finds equal eigenvalues, which a single vector does not.
+The iteration is LOBPCG (Knyazev, 2001) with an orthonormal basis in every step, which keeps it
+stable where the blocks are nearly dependent; P is made orthogonal to X in coordinates (Duersch,
+Shao, Yang, Gu, SIAM Journal on Scientific Computing 40, C655-C676, 2018).
 
 Every level of the hierarchy is a graph whose vertices are small groups of vertices of the level
-below. With ``B = M^(-1/2) L M^(-1/2)``, vectors that are constant on groups, in terms of
-``M^(-1/2) v``, are the range of P, whose columns are orthonormal; and ``P^T B P`` is the same for
-the graph of groups, with the sums of weights and masses. So all levels are Laplacians: their
-eigenvalues, divided by their diagonal, lie in [0, 2], and nothing has to be estimated. One cycle
-solves ``B t = r`` approximately: Chebyshev polynomials damp what varies between neighbours, and the
-rest is solved on the next level, by two steps of conjugate gradients preconditioned by a cycle
-there (K-cycle [3]_), in single precision: it does not touch the accuracy of the result.
-
-References
-----------
-.. [1] A. V. Knyazev, "Toward the Optimal Preconditioned Eigensolver: Locally Optimal Block
-   Preconditioned Conjugate Gradient Method", SIAM Journal on Scientific Computing 23(2), 517-541,
-   2001.
-.. [2] J. A. Duersch, M. Shao, C. Yang, M. Gu, "A Robust and Efficient Implementation of LOBPCG",
-   SIAM Journal on Scientific Computing 40(5), C655-C676, 2018.
-.. [3] Y. Notay, "An Aggregation-Based Algebraic Multigrid Method", Electronic Transactions on
-   Numerical Analysis 37, 123-146, 2010.
-.. [4] M. Luby, "A Simple Parallel Algorithm for the Maximal Independent Set Problem", SIAM Journal
-   on Computing 15(4), 1036-1053, 1986.
+below. With ``B = M^(-1/2) L M^(-1/2)``, vectors that are constant on groups, in terms of ``M^(-1/2)
+v``, are the range of P, whose columns are orthonormal; and ``P^T B P`` is the same for the graph of
+groups. So all levels are Laplacians, with eigenvalues by the diagonal in [0, 2]. A cycle damps by
+Chebyshev polynomials what varies between neighbours, and solves the rest on the next level by two
+steps of conjugate gradients (the K-cycle of Notay, Electronic Transactions on Numerical Analysis
+37, 123-146, 2010), in single precision.
 """
 
 from __future__ import annotations
@@ -224,19 +207,14 @@ def by_inverse_krylov(
         residuals = np.linalg.norm((block.T @ rest) @ turn[-width:], axis=0)
         if (residuals <= 0.05 * theta).all():
             values, vectors = np.maximum(1 / theta - inverse.shift, 0.0), basis @ turn
-            if _is_one_missing(inverse, np.hstack([null, vectors]), theta[-1], rng):
+            # Of nearly equal eigenvalues, a block shows as many as it is wide.
+            taken = np.hstack([null, vectors])
+            start = orthonormalized(rng.standard_normal((len(taken), 1)), [taken])
+            once = orthonormalized(inverse(start), [taken])
+            if (once.T @ inverse(once) > theta[-1]).any():
                 return None
             return Ritz(values, vectors, vectors * values)
     return None
-
-
-def _is_one_missing(
-    inverse: Inverse, taken: Array, smallest: float, rng: np.random.Generator
-) -> bool:
-    """Whether one is missing: of nearly equal eigenvalues, a block shows as many as it is wide."""
-    start = orthonormalized(rng.standard_normal((len(taken), 1)), [taken])
-    once = orthonormalized(inverse(start), [taken])
-    return bool((once.T @ inverse(once) > smallest).any())
 
 
 Single = NDArray[np.float32]
@@ -335,19 +313,25 @@ def _coarser(
     matrix: Any, root_mass: Array, rng: np.random.Generator
 ) -> tuple[Any, Any, Array] | None:
     """P, the next level's matrix and root masses; None if it is small, or has no groups."""
+    from scipy.sparse import csr_array
+
     n, P = matrix.shape[0], None
     while n > SETTINGS.coarsest and matrix.shape[0] * SETTINGS.shrinking > n:
         group = _groups(matrix, rng)
         if group is None or group.max() + 1 > SETTINGS.least_shrinking * len(group):
             break
-        Q, root_mass = _prolongation(group, root_mass)
+        # Q has orthonormal columns; masses of groups are sums.
+        group_root = np.sqrt(np.bincount(group, weights=root_mass**2))
+        share, starts = root_mass / group_root[group], np.arange(len(group) + 1)
+        Q = csr_array((share, group, starts), shape=(len(group), len(group_root)))
+        root_mass = group_root
         P = Q if P is None else (P @ Q).tocsr()
         matrix = (Q.T @ (matrix @ Q)).tocsr()
     return None if P is None else (P, matrix, root_mass)
 
 
 def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
-    """Groups around a maximal independent set, by random priorities [4]_, hubs first."""
+    """Groups around a maximal independent set, by random priorities (Luby, 1986), hubs first."""
     n = matrix.shape[0]
     row, column, weight = _close_neighbours(matrix)
     if not len(row):
@@ -391,16 +375,6 @@ def _close_neighbours(matrix: Any) -> tuple[Indices, Indices, Array]:
     least = SETTINGS.strong * np.minimum(largest[row], largest[matrix.indices])
     close = np.flatnonzero((weight >= least) & (weight > 0))
     return row[close], matrix.indices[close], weight[close]
-
-
-def _prolongation(group: Indices, root_mass: Array) -> tuple[Any, Array]:
-    """P with orthonormal columns, and the square roots of the groups' masses."""
-    from scipy.sparse import csr_array
-
-    n, n_groups = len(group), int(group.max()) + 1
-    group_root = np.sqrt(np.bincount(group, weights=root_mass**2, minlength=n_groups))
-    share = root_mass / group_root[group]
-    return csr_array((share, group, np.arange(n + 1)), shape=(n, n_groups)), group_root
 
 
 def _dots(A: Single, B: Single) -> Single:
@@ -461,10 +435,10 @@ def by_lanczos(
 def smallest_pairs(
     matrix: Any, known: Array, n_pairs: int, tolerance: float, n_rough: int = 0
 ) -> Ritz:
-    """The smallest eigenpairs of a Laplacian ``B = M^(-1/2) L M^(-1/2)``, a csr_array.
+    """The smallest eigenpairs of a Laplacian; ``known`` are all eigenvectors of 0.
 
-    ``known`` are all eigenvectors of 0. Residuals are below ``tolerance`` times the largest
-    diagonal entry; of the last ``n_rough`` pairs only eigenvalues matter, to about a hundredth.
+    Residuals are below ``tolerance`` times the largest diagonal entry; the last ``n_rough`` are
+    rough.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -491,14 +465,6 @@ class _Wanted(NamedTuple):
     @property
     def n_accurate(self) -> int:
         return self.n_pairs - self.n_rough
-
-    def are_accurate(self, values: Array, norms: Array) -> bool:
-        """Whether residuals of these norms will do."""
-        # The error of an eigenvalue is about the square of the residual over the distance to the
-        # next one, which is rarely much smaller than the eigenvalue itself.
-        is_rough = slice(self.n_accurate, self.n_pairs)
-        rough = norms[is_rough] <= np.maximum(SETTINGS.rough * values[is_rough], self.tolerance)
-        return bool((norms[: self.n_accurate] <= self.tolerance).all() and rough.all())
 
 
 def _plain(matrix: Any, null: Array, wanted: _Wanted) -> Ritz | None:
@@ -552,8 +518,12 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
     steps = count()
 
     def is_accurate(values: Array, norms: Array) -> bool:
-        approach(next(steps), norms[: wanted.n_accurate].max(initial=0.0), wanted.tolerance)
-        return wanted.are_accurate(values, norms)
+        accurate, rough = norms[: wanted.n_accurate], slice(wanted.n_accurate, wanted.n_pairs)
+        approach(next(steps), accurate.max(initial=0.0), wanted.tolerance)
+        # The error of an eigenvalue is about the square of the residual over the distance to the
+        # next one, which is rarely much smaller than the eigenvalue itself.
+        enough = np.maximum(SETTINGS.rough * values[rough], wanted.tolerance)
+        return bool((accurate <= wanted.tolerance).all() and (norms[rough] <= enough).all())
 
     for _ in range(SETTINGS.most_rounds):
         found = iterate(

@@ -1,24 +1,15 @@
 """Words as coordinates, so that distances between rows know of them.
 
-A word w of a column gets a point. One part of it is a corner of its own: words of a column are all
-as far from each other. The other part is where a factor analysis of mixed data puts w: words that
-come with similar values of the other columns are near each other. With standardized numbers z,
-indicators h and shares p of words,
+One part of a word's point is a corner of its own, as far from those of other words. The other part
+is where a factor analysis of mixed data (Pages, 2004) puts it: words that come with similar values
+of the other columns are near each other. With standardized numbers z, indicators h and shares p of
+words,
 
     x = [z, (h - p) / sqrt(p)],    C = E[x x^T] = V diag(lambda) V^T
     w -> [corner e_w, factor sum of V over the entries of (h - p) / sqrt(p)]
 
-of the factors that stand out: lambda above (1 + sqrt(D / n))^2, the edge of Marchenko and Pastur,
-below which are the eigenvalues of D columns that have nothing to do with each other. A row's point
-is the sum of its words' points. ``benchmarks/studies/mixed_tables.md`` is how both weights were
-chosen.
-
-References
-----------
-.. [1] J. Pages, "Analyse factorielle de donnees mixtes", Revue de statistique appliquee 52(4),
-   93-111, 2004.
-.. [2] V. A. Marchenko, L. A. Pastur, "Distribution of eigenvalues for some sets of random
-   matrices", Mathematics of the USSR-Sbornik 1(4), 457-483, 1967.
+of the factors that stand out: lambda above (1 + sqrt(D / n))^2, the edge of Marchenko and Pastur
+(1967). A row's point is the sum of its words' points (``benchmarks/studies/mixed_tables.md``).
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""What is done to the rows of a table before they are clustered: learned once, kept with a model.
-
-A row of a table becomes a row for the model in four steps: the columns are found by name, missing
-values are filled (or the row is left out), ``(value - shift) / scale`` brings columns of numbers,
-dates and ordered words to comparable units, and other words become points
-(``tables.categories``). It is learned from rows in memory, or in passes over a stream.
-"""
+"""What is done to the rows of a table before they are clustered: learned once, then kept."""
 
 from __future__ import annotations
 
@@ -16,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array
 from eigencut._utils.json_ready import Printed
 from eigencut._utils.running import advance, stage, warn_user
 from eigencut._utils.validation import needed
 from eigencut.affinities import Landmarks
 from eigencut.auto.policy import POLICY as AUTO_POLICY
-from eigencut.exceptions import ModelFileError, invalid, printable
+from eigencut.exceptions import ModelFileError, invalid, printable, shortened
 from eigencut.io.column_kinds import KINDS, NUMERIC, Kind, quoted, shown_word
 from eigencut.io.rows import Rows
 from eigencut.io.sample import RowSample, summed_weights
@@ -115,8 +109,7 @@ class Preparation:
     def in_units(self, scaled: Array) -> Array:
         """Return scaled columns as they were."""
         chosen = self.is_scaled
-        values = scaled * self.scale[chosen] + self.shift[chosen]
-        return unlogged(values, self.floor[chosen])
+        return unlogged(scaled * self.scale[chosen] + self.shift[chosen], self.floor[chosen])
 
     def stream(self, rows: Rows) -> Rows:
         """Return the complete rows of a stream as the model wants them."""
@@ -174,9 +167,6 @@ def refuse_infinite(table: Table) -> None:
         raise invalid("The table", "hold finite numbers", got, "correct or drop it")
 
 
-# A preparation as plain values and arrays for a file, and back, with suspicion.
-
-
 def preparation_state(preparation: Preparation) -> dict[str, Any]:
     """Return what a file keeps: no kinds where all columns are numeric, as in old files."""
     state: dict[str, Any] = {name: getattr(preparation, name) for name in ("columns", *ARRAYS)}
@@ -202,7 +192,9 @@ def restored_preparation(
     state: StateReader, units: str, missing: str, n_features: int
 ) -> Preparation:
     """Return a preparation from its state, for a model of rows of so many numbers."""
-    kinds = _kinds(state) if "kinds" in state else (NUMERIC,) * n_features
+    kinds = (NUMERIC,) * n_features
+    if "kinds" in state:
+        kinds = tuple(_kind(part) for part in state.parts("kinds"))
     columns = state.words("columns", len(kinds))
     shape = (len(kinds),)
     arrays = {  # files did not always have the last four
@@ -224,16 +216,13 @@ def restored_preparation(
     return found
 
 
-def _kinds(state: StateReader) -> tuple[Kind, ...]:
-    found = []
-    for part in state.parts("kinds"):
-        name, order = part.word("kind", KINDS), tuple(part.words("order"))
-        if "unit" in part:  # of dates, in older files
-            part.word("unit", ("days",))
-        if (name == "ordered") != (len(order) > 1):
-            raise ModelFileError("kinds.order must be two or more words of an ordered column.")
-        found.append(Kind(name, order, part.flag("given")))
-    return tuple(found)
+def _kind(part: StateReader) -> Kind:
+    name, order = part.word("kind", KINDS), tuple(part.words("order"))
+    if "unit" in part:  # of dates, in older files
+        part.word("unit", ("days",))
+    if (name == "ordered") != (len(order) > 1):
+        raise ModelFileError("kinds.order must be two or more words of an ordered column.")
+    return Kind(name, order, part.flag("given"))
 
 
 def _categories(state: StateReader, columns: list[str], missing: str) -> Categories:
@@ -251,9 +240,6 @@ def _categories(state: StateReader, columns: list[str], missing: str) -> Categor
     return Categories(places, points, missing == "mean")
 
 
-# Rows that a model keeps, back as a table: columns, units and words as they were.
-
-
 def restored_table(preparation: Preparation, rows: Array) -> Table:
     """Return the table that a preparation would make these rows of."""
     coding = Coding(dict(zip(preparation.columns, preparation.kinds, strict=True)))
@@ -266,28 +252,18 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
             coding.words[name] = {word: rank for rank, word in enumerate(kind.order)}
             values[:, j] = np.clip(np.rint(values[:, j]), 0, len(kind.order) - 1)
     if preparation.categories is not None:
-        of_words = _nearest_places(preparation.categories, rows[:, n_scaled:])
-        for column, places in zip(preparation.categories.columns, of_words, strict=True):
+        points, first, corner = rows[:, n_scaled:], 0, 0
+        for column in preparation.categories.columns:
+            n = column.n_places  # the nearest of its corners is the place of a row
+            own = preparation.categories.points[first : first + n + 1, corner : corner + n]
+            apart = points[:, np.newaxis, corner : corner + n] - own
+            places = np.square(apart).sum(axis=2).argmin(axis=1)
+            first, corner = first + n + 1, corner + n
             words = [*column.words, "\0"]  # which no column has: a word without a place of its own
             coding.words[column.column] = {word: place for place, word in enumerate(words)}
             at = preparation.columns.index(column.column)
             values[:, at] = np.minimum(places, len(column.words))
     return Table(tuple(preparation.columns), values, coding=coding)
-
-
-def _nearest_places(categories: Categories, points: Array) -> list[Indices]:
-    """For each column of words the place of each row, by the corners that places have."""
-    found, first, corner = [], 0, 0
-    for column in categories.columns:
-        n = column.n_places
-        own = categories.points[first : first + n + 1, corner : corner + n]
-        apart = points[:, np.newaxis, corner : corner + n] - own
-        found.append(np.asarray(np.square(apart).sum(axis=2).argmin(axis=1)))
-        first, corner = first + n + 1, corner + n
-    return found
-
-
-# Units of columns: what is measured of them, and logarithms of those with a long tail.
 
 
 @dataclass(frozen=True)
@@ -401,9 +377,6 @@ def heavy_tails(
     return np.where(is_heavy, np.exp(least), 0.0), replace(statistics, **both)
 
 
-# How a preparation is learned.
-
-
 def learn_preparation(
     source: Table | Rows, units: str, missing: str, columns: Any = None
 ) -> Preparation:
@@ -466,7 +439,14 @@ def learn_preparation(
     # The deviation of a constant column can be rounding, and that of tiny numbers be 0.
     is_constant = (statistics.low == statistics.high) | (width <= 0)
     shares = np.asarray(counts.missing / max(counts.n_rows, 1.0))
-    _warn_of_missing(last.names, shares, missing)
+    for name, share in zip(last.names, shares, strict=True):
+        if share >= POLICY.much_missing:
+            filled = f"the {missing} was filled in, and these rows may become a cluster"
+            done = filled if missing in FILLS else "rows without it were left out"
+            warn_user(
+                f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill in "
+                "better values."
+            )
     preparation = Preparation(
         columns=list(last.names),
         units=units,
@@ -488,19 +468,6 @@ def _weights(units: str, kinds: Sequence[Kind]) -> Array:
     """Return the deviation that each column gets; ordered words leave gaps, and count less."""
     is_less = [units == "auto" and kind.name == "ordered" for kind in kinds]
     return np.where(is_less, POLICY.order, 1.0)
-
-
-def _warn_of_missing(names: Sequence[str], shares: Array, missing: str) -> None:
-    """Warn of columns of which much is missing."""
-    for name, share in zip(names, shares, strict=True):
-        if share >= POLICY.much_missing:
-            done = "rows without it were left out"
-            if missing in FILLS:
-                done = f"the {missing} was filled in, and these rows may become a cluster"
-            warn_user(
-                f"{share:.0%} of column {name!r} is missing; {done}. Drop the column, or fill in "
-                "better values."
-            )
 
 
 @dataclass
@@ -595,9 +562,6 @@ def _refuse_empty(names: Sequence[str], is_empty: Any, missing: str) -> None:
         raise invalid("Columns", expected, f"none in {quoted(empty)}", "drop them")
 
 
-# What was learned of each column, for people to read.
-
-
 @dataclass(frozen=True)
 class ColumnSummary:
     """What is known of one column; ``is_given`` says that a user gave its kind."""
@@ -618,7 +582,7 @@ class TableSummary(Printed):
     columns: tuple[ColumnSummary, ...]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return [asdict(column) for column in self.columns]
 
     def to_frame(self) -> Any:
@@ -629,14 +593,10 @@ class TableSummary(Printed):
         lines = [("column", "kind", "found")]
         for column in self.columns:
             said = f"{column.detail} (as you said)" if column.is_given else column.detail
-            lines.append((_clipped(column.name), column.kind, _clipped(said, 300)))
+            name, said = printable(shortened(column.name)), printable(shortened(said, 300))
+            lines.append((name, column.kind, said))
         first, second = (max(len(line[i]) for line in lines) for i in (0, 1))
         return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in lines)
-
-
-def _clipped(text: str, most: int = 60) -> str:
-    """Text of a table, which may be anything, so that it moves no cursor and fills no screen."""
-    return printable(text if len(text) <= most else f"{text[: most - 3]}...")
 
 
 def summarize_preparation(preparation: Preparation) -> TableSummary:

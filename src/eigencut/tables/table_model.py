@@ -48,42 +48,42 @@ if TYPE_CHECKING:
 
 
 class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
-    """A model of tables: what columns hold, their units and missing values are part of it.
+    """A model of tables with numbers, words, dates and missing values.
 
-    Numbers, truth values, dates, words in an order and words without one: see ``docs/tables.md``.
+    It prepares the columns, remembers how, and clusters the prepared rows. See ``docs/tables.md``.
 
     Parameters
     ----------
     model : GPOD, optional
-        What clusters the rows, once they are prepared. A clone is fitted. Default: ``GPOD()``.
+        The clusterer of the prepared rows, of which a clone is fitted. Default: ``GPOD()``.
     columns : dict, list of str or None, default=None
         What columns hold, by name: "numeric", "boolean", "categorical", "date", "ignore", or a list
-        of words in their order, the least first. What is not said is found out from dtypes and
-        contents; ``summary`` says it. A list of names chooses columns. None takes all.
+        of words in their order, the least first. Other kinds are recognized from dtypes and
+        contents; ``summary`` shows them. A list of names chooses columns. None takes all.
     scale : {"auto", "standard", "robust", "minmax", "none"}, default="auto"
         "standard" brings columns to mean 0 and variance 1, "robust" to median 0 and the quartiles
         of a normal distribution, "minmax" to the range from 0 to 1, and "none" leaves them. "auto"
-        is "standard" of the logarithm for columns without negative numbers that have a long tail
-        (``summary`` names them), and gives ordered words half a deviation. Words become points, in
-        the same units.
+        is "standard", but takes the logarithm of columns with a long tail and no negative numbers
+        (``summary`` names them), and brings ordered words to variance 0.25. Other words become
+        points in the same units.
     missing : {"refuse", "drop", "mean", "median"}, default="refuse"
-        What to do with missing values: an error; leave such rows out of the fit, and give them the
-        label -1 (and NaN for everything else); or fill in what is usual in the column. For words
-        that is the middle of all, or the most frequent one. Quantiles of a stream are those of a
-        reproducible sample of 65536 different rows.
+        "refuse" raises an error for missing values. "drop" leaves such rows out of the fit, and
+        gives them the label -1 (and NaN for everything else). "mean" and "median" fill in values of
+        the column; for words, the mean of their points or the most frequent word. Of rows that are
+        read in blocks, a sample of 65536 different rows gives the medians.
 
     Attributes
     ----------
     columns_ : list of str
         Names of the columns, in the order of the fit; x1, x2, ... for an array.
     preparation_ : Preparation
-        With ``kinds``, ``shift``, ``scale`` and ``fill``, one for each column.
+        ``kinds``, ``shift``, ``scale`` and ``fill`` have one value for each column.
     model_ : GPOD
-        Fitted on the prepared rows.
+        The clusterer, fitted on the prepared rows.
     class_names_ : list of str
-        What clusters 0, 1, ... are called, where known labels were words or ``set_names`` has told.
+        Names of clusters 0, 1, ..., from known labels that are words, or from ``set_names``.
     labels_ : array of shape (n_rows,)
-        Not there after a fit on a stream.
+        The labels of the training rows. Not set by a fit on ``eigencut.Rows``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -138,12 +138,12 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         ----------
         X : data frame, array of shape (n_samples, n_features) or Rows
         y : ignored
-            As by every clusterer of scikit-learn.
+            As in every clusterer of scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts, as in ``GPOD.fit``; in means, medians and shares of words too.
+            The weight of each row, as in ``GPOD.fit``. Means and medians are weighted too.
         known_labels : array-like of shape (n_samples,), optional
-            Known classes of rows: numbers from 0 on, or words, and -1 or a missing value where they
-            are unknown. See ``GPOD.fit``.
+            The class of each row: a number from 0 on, or a word; -1 or a missing value if it is
+            unknown. See ``GPOD.fit``.
         constraints : eigencut.Constraints, optional
             Pairs of rows, by their place in the table from 0 on: see ``GPOD.fit``.
         """
@@ -202,8 +202,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    # ------------------------------------------------------------ new rows
-
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
         """The clusters that each row may belong to; see ``GPOD.predict_set``."""
         is_set = hasattr(calibration, "predict_set")
@@ -219,8 +217,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
         with self.preparing(X) as (rows, _):
             return self.gpod.score(rows)
-
-    # ------------------------------------------------------------- more rows
 
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Refit the model as if it had seen these rows too; see ``GPOD.update``."""
@@ -241,8 +237,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                     model.update(rows, sample_weight=weight, decay=decay)
                 fresh.labels_ = spread(model.labels_, complete, -1)
         return self
-
-    # ----------------------------------------------- what a Model is asked
 
     @property
     def gpod(self) -> GPOD:
@@ -343,8 +337,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         of_model = nullcontext() if isinstance(rows, Rows) else naming_refused_rows(rows)
         with naming_rows_of_table(X, complete, self.preparation_), of_model:
             yield
-
-    # ---------------------------------------------------------------- saving
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
         """What was fitted, as plain values, arrays and the model."""

@@ -4,9 +4,8 @@ A gambler who stakes lambda on each of the independent y_i of [0, 1] has, if the
 
     prod_i (1 + lambda (y_i - mu)),    -1 / (1 - mu) < lambda < 1 / mu,
 
-a fortune of mean 1, so by Markov's inequality it reaches 1 / alpha with probability alpha at most;
-by Ville's it does so at any time at all. So do averages of fortunes. The means at which the
-fortune stays below are a confidence set, valid for every number of rows and distribution.
+a fortune of mean 1, so it reaches 1 / alpha with probability alpha at most (Markov), at any time at
+all (Ville), and so do averages of fortunes. The means at which it stays below are a confidence set.
 """
 
 from __future__ import annotations

@@ -7,12 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.validation import (
-    check_choice,
-    check_count,
-    check_fraction,
-    check_magnitude,
-)
+from eigencut._utils.validation import check_choice, check_count, check_fraction, check_magnitude
 from eigencut.cut import CUTS
 
 
@@ -68,18 +63,13 @@ class Bounds(JsonReady):
 
     Attributes
     ----------
-    continuous : float
+    continuous, discrete, generalization : float
         Of ``F(ucheck) - F(u~*)``: eigenfunctions against the best functions (Theorem 1 or 3).
-    discrete : float
         Of ``F(udd) - F(u*)``: clusters against the best clusters (Theorem 2 or 4).
-    generalization : float
         Of ``F-hat - F(u~*)``: what was measured against the best functions (Corollary 1 or 2).
     terms : dict of str to float
         Every summand. All but the discretization make the continuous bound, all of them the
-        discrete one, and the convergence of the operator is the generalization bound.
-    confidence : dict of str to float
-        The probability with which the paper states each of the three. That of the generalization
-        is refuted for C = sup W, and for kappa as rows show it; see ``benchmarks/studies/risk.md``.
+        discrete one.
     constant : {"paper", "tight"}
     """
 
@@ -87,7 +77,6 @@ class Bounds(JsonReady):
     discrete: float
     generalization: float
     terms: dict[str, float]
-    confidence: dict[str, float]
     constant: str
 
 
@@ -112,19 +101,17 @@ def bounds(
             + K C sqrt(log(2/delta) / n)                      NCut
 
     Discrete (Theorems 2 and 4, 1 - 2 delta): the same ``+ 4 C eps``. Generalization (Corollaries 1
-    and 2, 1 - delta): the cut's own last term.
+    and 2, 1 - delta): the cut's own last term; refuted for C = sup W, and for kappa as rows show it
+    (``benchmarks/studies/risk.md``).
 
     Parameters
     ----------
     cut : {"ncut", "ratiocut"}
     n, n_clusters : int
         Rows and clusters K.
-    C : float
-        Upper bound of the weight function (Eq. 8).
-    B : float
-        Upper bound of the squared eigenfunctions.
-    kappa : float
-        sup L(x, x); enters RatioCut's bounds only.
+    C, B, kappa : float
+        Upper bounds of the weight function (Eq. 8) and of the squared eigenfunctions; and
+        sup L(x, x), which enters RatioCut's bounds only.
     eps : float
         ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``assess`` has it.
     delta : float, default=0.05
@@ -140,9 +127,7 @@ def bounds(
 
     References
     ----------
-    .. [1] S. Li, S. Ouyang, Y. Liu, "Understanding the Generalization Performance of Spectral
-       Clustering Algorithms", AAAI Conference on Artificial Intelligence 37(7), 8614-8621, 2023.
-    .. [2] L. Rosasco, M. Belkin, E. De Vito, "On Learning with Integral Operators", Journal of
+    .. [1] L. Rosasco, M. Belkin, E. De Vito, "On Learning with Integral Operators", Journal of
        Machine Learning Research 11, 905-934, 2010.
 
     Examples
@@ -163,9 +148,7 @@ def bounds(
     eps = check_magnitude("eps", eps, "use assess(model).epsilon")
     delta = check_fraction("delta", delta, 0.05)
 
-    scale = 8 * C * B * n_clusters
-    rate = math.sqrt(math.log(2 / delta) / n)
-    theory = THEORIES[cut]
+    theory, scale, rate = THEORIES[cut], 8 * C * B * n_clusters, math.sqrt(math.log(2 / delta) / n)
     factor, gap, complexity = 2.0, 4 * C * eps, scale * math.sqrt(1 / n)
     if constant == "tight":
         factor, gap = 0.25, 2 * theory.form_per_norm(C) * eps
@@ -176,13 +159,10 @@ def bounds(
         "convergence of the operator": theory.operator_term(n_clusters, C, kappa, rate),
     }
     continuous = sum(terms.values())
-    # Of two events of probability 1 - delta each; beyond delta = 1/2 that says nothing.
-    both = max(1 - 2 * delta, 0.0)
     return Bounds(
         continuous=continuous,
         discrete=continuous + gap,
         generalization=terms["convergence of the operator"],
         terms={**terms, "discretization": gap},
-        confidence={"continuous": both, "discrete": both, "generalization": 1 - delta},
         constant=constant,
     )

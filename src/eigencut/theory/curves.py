@@ -22,12 +22,7 @@ from eigencut.affinities import named_affinity
 from eigencut.exceptions import GraphWarning, NoEigenfunctions, invalid
 from eigencut.io.sample import seeded_by
 from eigencut.io.validation import check_rows
-from eigencut.theory.errors import (
-    excess_on_training_rows,
-    measured_on,
-    refuse_matrices,
-    row_counts,
-)
+from eigencut.theory.errors import excess_on_training_rows, measured_on, refuse_matrices, row_counts
 
 _ROUNDING = 1e-12  # an excess up to this is none
 
@@ -38,18 +33,14 @@ class LearningCurve(JsonReady):
 
     Attributes
     ----------
-    sizes : array of shape (n_sizes,)
-        Rows of the samples.
-    excess : array of shape (n_sizes, n_repeats)
-        ``F(fit on a sample) - F(best)`` on the population of all rows.
-    risk_of_all : float
-        ``F(best)``: the sum of the eigenvalues of the fit on all rows.
+    sizes, excess : arrays of shape (n_sizes,) and (n_sizes, n_repeats)
+        Rows of the samples, and ``F(fit on a sample) - F(best)`` on the population of all rows.
+    risk_of_all, n_rows : float and int
+        ``F(best)``, the sum of the eigenvalues of the fit on all rows; and how many these are.
     slope, intercept : float
         ``log(excess) = intercept + slope * log(n)``, by least squares over all points.
     slope_interval : tuple of float
         Interval of the slope with 95 % confidence (Student's t).
-    n_rows : int
-        All rows.
     """
 
     sizes: Indices
@@ -120,13 +111,12 @@ def learning_curve(
     random_state: Any = 0,
     sample_weight: ArrayLike | None = None,
 ) -> LearningCurve:
-    """Measure how the excess risk ``F(ucheck) - F(u~*)`` falls with the number of rows.
+    """Measure how the excess risk of fits falls with the number of rows.
 
-    The empirical measure rho_N of all N rows of X takes the place of the population: its best
-    functions are known (the fit on all rows), and so is F, exactly. Samples are drawn from it
-    independently, with replacement, so Theorems 1 and 3 apply with rho_N for rho. The weight
-    function is the one of the fit on all rows, frozen, for the theory compares fits with one
-    weight function. See ``excess_risk`` for what is measured.
+    The empirical measure of all N rows of X takes the place of the population: its best functions
+    and F are known exactly. Samples are drawn from it independently, with replacement, so Theorems
+    1 and 3 apply. The weight function is that of the fit on all rows, for the theory compares fits
+    with one weight function. See ``excess_risk`` for what is measured.
 
     Parameters
     ----------
@@ -141,7 +131,7 @@ def learning_curve(
     n_repeats : int, default=8
         Samples of each size.
     random_state : int, RandomState or None, default=0
-        Of the samples, together with the rows. None means 0.
+        None means 0.
     sample_weight : array-like of shape (N,), optional
         What each row counts: samples are drawn in proportion. Integers are numbers of identical
         rows; of other weights N is Kish's effective number of rows.
@@ -183,10 +173,9 @@ def learning_curve(
     n_rows = rows.shape[0] if counts is None else int(counts.sum())
     chosen = _checked_sizes(sizes, n_rows, estimator.n_clusters)
     if len(chosen) * n_repeats < 3:
+        expected = "give at least 3 points to fit a line"
         got = f"{len(chosen)} sizes and {n_repeats=}"
-        raise invalid(
-            "sizes and n_repeats", "give at least 3 points to fit a line", got, "raise n_repeats"
-        )
+        raise invalid("sizes and n_repeats", expected, got, "raise n_repeats")
     reference.fit(X, sample_weight=counts)
     population = reference.affinity_
     rng = seeded_by(population.rows_, random_state)
@@ -236,8 +225,7 @@ def _checked_sizes(sizes: Sequence[int] | None, n_rows: int, n_clusters: int) ->
     if sizes is None:
         smallest, largest = max(50, 10 * n_clusters), n_rows // 4
         if largest < 2 * smallest:
-            expected = f"have at least {8 * smallest} rows for the default sizes with "
-            expected += f"n_clusters={n_clusters}"
+            expected = f"have at least {8 * smallest} rows for the default sizes with {n_clusters=}"
             raise invalid("X", expected, n_rows, "add rows, or pass smaller sizes")
         return np.unique(np.geomspace(smallest, largest, 6).round().astype(np.intp))
     given = np.asarray(sizes)

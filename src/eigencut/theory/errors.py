@@ -1,8 +1,7 @@
 """Errors of a cut, ``F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2``, and excess risk.
 
 ``empirical_error`` is on the training rows (Eq. 3), ``error_of_pairs`` on new ones (before Eq. 11).
-Both are sums over pairs of rows, as is the cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5):
-what leaves cluster k, over its volume. ``eigencut.inspection.assess`` returns them.
+Both are sums over pairs of rows, as is the cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5).
 
 The excess risk is ``F(solution) - F(best)``. ``F(U) = tr(G^-1 E)`` with ``E = U^T (D - W) U`` and
 ``G = U^T M U`` is the error of any orthonormal basis of the span of U (Eqs. 6, 7 and 11).
@@ -80,19 +79,16 @@ class RowPairs:
         cls, affinity: Affinity, rows: Any, counts: Array | None = None, with_itself: bool = False
     ) -> RowPairs:
         """Pair new rows, each of which may count several times."""
-        m, block = rows.shape[0], 128
+        m = rows.shape[0]
         counts = np.ones(m) if counts is None else counts
         check_enough("X", float(counts.sum()))
-        own, each = np.empty(m), counts[:, np.newaxis]
-        for start in range(0, m, block):
-            some = rows[start : start + block]
-            own[start : start + block] = affinity.within(some, np.eye(some.shape[0])).diagonal()
-        return cls(
-            counts=counts,
-            self_weights=own,
-            all_sums=lambda V: affinity.within(rows, each * V),
-            with_itself=with_itself,
-        )
+        blocks = (rows[start : start + 128] for start in range(0, m, 128))
+        own = [affinity.within(some, np.eye(some.shape[0])).diagonal() for some in blocks]
+
+        def all_sums(V: Array) -> Array:
+            return affinity.within(rows, counts[:, np.newaxis] * V)
+
+        return cls(counts, np.concatenate(own), all_sums, with_itself)
 
     @classmethod
     def from_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
@@ -139,7 +135,7 @@ class RowPairs:
 
 @dataclass(frozen=True)
 class CutValue(JsonReady):
-    """RatioCut or NCut of clusters, Eqs. 4 and 5: how much of the weights leaves them.
+    """The RatioCut or NCut of clusters, as in equations 4 and 5 of the paper.
 
         sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
                             v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
@@ -149,19 +145,15 @@ class CutValue(JsonReady):
     Attributes
     ----------
     cut : str
-    value : float
-        The sum of ``per_cluster``.
-    standard_error : float
-        Of ``value``, by the jackknife: each row left out in turn, the labels of the others kept.
-        Where hardly any weight leaves a cluster it is far too small.
+    value, standard_error : float
+        The sum of ``per_cluster``; its error by the jackknife, each row left out in turn and the
+        labels of the others kept. Where hardly any weight leaves a cluster it is far too small.
     per_cluster : array of shape (K,)
         What leaves a cluster, over its size: NCut's is the conductance, the share of the weight
         of its rows that goes to others, from 0 to 1. NaN, and not in the sum, for a cluster
         without a row, or without any weight.
-    sizes : array of shape (K,)
-        Rows of each cluster.
-    n_rows : float
-        Rows, or what they count together.
+    sizes, n_rows : array of shape (K,) and float
+        Rows of each cluster, and of all, or what they count together.
     """
 
     cut: str
@@ -229,10 +221,8 @@ class ErrorEstimate(JsonReady):
 
     Attributes
     ----------
-    value : float
-        F, summed over the functions.
-    standard_error : float
-        Of ``value``: that of the Hajek projection, from the spread over the rows.
+    value, standard_error : float
+        F, summed over the functions; the error of the Hajek projection, from the spread over rows.
     per_function : array of shape (K,)
         The summands of ``value``.
     n_rows : float
@@ -345,7 +335,7 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
 
 @dataclass(frozen=True)
 class DiscretizationCost(JsonReady):
-    """Term A of the proofs of Theorems 2 and 4, ``F(u-ddot) - F(u-check)``, and its bounds.
+    """What rotating and rounding add to the error F: term A of the proofs, and its bounds.
 
     Indicators have unit norm (Eqs. 4 and 5, for NCut in L2(rho_W)), and so have eigenfunctions, in
     the rotation ``u-check R`` that is closest to the indicators; it has the same F. With the
@@ -355,33 +345,21 @@ class DiscretizationCost(JsonReady):
 
     Attributes
     ----------
-    discrete, continuous : float
-        F of the clusters and of the eigenfunctions, both orthonormal on the rows.
-    cost : float
-        Their difference.
+    discrete, continuous, cost : float
+        F of the clusters and of the eigenfunctions, both orthonormal on the rows; the difference.
     epsilon : float
         ``sum_k ||u-ddot_k - (u-check R)_k||`` in L2(rho_M).
-    per_cluster : array of shape (K,)
-        Its summands.
-    by_error : float
-        ``sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check)))``, p the difference of the two: a bound of
-        ``cost``.
-    by_norm : float
-        ``2 C epsilon`` for RatioCut, ``4 epsilon`` for NCut: a bound of ``cost``.
-    by_paper : float
-        ``4 C epsilon``, as Theorems 2 and 4 have it; no bound for NCut if C < 1.
-    n_rows : float
+    by_error, by_norm : float
+        Bounds of ``cost``: the one above, p being the difference of the two; and ``2 C epsilon``
+        for RatioCut, ``4 epsilon`` for NCut.
     """
 
     discrete: float
     continuous: float
     cost: float
     epsilon: float
-    per_cluster: Array
     by_error: float
     by_norm: float
-    by_paper: float
-    n_rows: float
 
 
 def training_cost(gpod: Any) -> DiscretizationCost:
@@ -398,11 +376,10 @@ def cost_of_pairs(
     pairs: RowPairs, continuous: ConstrainedError, labels: Indices, cut: Cut, largest_weight: float
 ) -> DiscretizationCost:
     """Return the cost of discretization on pairs of rows, given functions and labels there."""
-    Z, R, P, per_cluster = _differences(continuous.functions, continuous.mass, labels)
+    Z, R, P, epsilon = _differences(continuous.functions, continuous.mass, labels)
     sums = pairs.sums(Z)
     discrete = _dirichlet(pairs, Z, sums)
     form = _dirichlet(pairs, P, sums - continuous.sums @ R)
-    epsilon = float(per_cluster.sum())
     # Means over pairs of different rows have n - 1 for n.
     per_norm = THEORIES[cut.name].form_per_norm(largest_weight)
     per_norm *= 1.0 if cut.mass_power else pairs.n_rows / pairs.n_partners
@@ -411,11 +388,8 @@ def cost_of_pairs(
         continuous=continuous.value,
         cost=discrete - continuous.value,
         epsilon=epsilon,
-        per_cluster=per_cluster,
         by_error=math.sqrt(form) * (math.sqrt(discrete) + math.sqrt(continuous.value)),
         by_norm=2 * per_norm * epsilon,
-        by_paper=4 * largest_weight * epsilon,
-        n_rows=pairs.n_rows,
     )
 
 
@@ -431,11 +405,11 @@ def training_epsilon(model: Any) -> float:
     mass = share / share.sum() * functions.cut.mass(degrees)
     triangle = np.linalg.qr(np.sqrt(mass)[:, np.newaxis] * functions.unit(U))[1]
     H = np.linalg.solve(triangle.T, functions.unit(U).T).T
-    return float(_differences(H, mass, labels)[3].sum())
+    return _differences(H, mass, labels)[3]
 
 
-def _differences(H: Array, mass: Array, labels: Indices) -> tuple[Array, Array, Array, Array]:
-    """Return unit indicators, the rotation of H nearest to them, the difference and its norms."""
+def _differences(H: Array, mass: Array, labels: Indices) -> tuple[Array, Array, Array, float]:
+    """Return unit indicators, the rotation of H nearest to them, the difference and epsilon."""
     weight = mass[:, np.newaxis]
     is_in = (labels[:, np.newaxis] == np.arange(H.shape[1])).astype(np.float64)
     norms = np.sqrt((weight * is_in).sum(axis=0))
@@ -444,7 +418,7 @@ def _differences(H: Array, mass: Array, labels: Indices) -> tuple[Array, Array, 
     V, _, Vt = np.linalg.svd((weight * Z).T @ H)
     R = Vt.T @ V.T
     P = Z - H @ R
-    return Z, R, P, np.sqrt((weight * P**2).sum(axis=0))
+    return Z, R, P, float(np.sqrt((weight * P**2).sum(axis=0)).sum())
 
 
 def _dirichlet(pairs: RowPairs, F: Array, sums: Array) -> float:
@@ -457,31 +431,21 @@ def _dirichlet(pairs: RowPairs, F: Array, sums: Array) -> float:
 class MeasuredExcess(JsonReady):
     """Excess risk ``F(solution) - F(best)``, measured on held-out rows with a bias of order 1 / n.
 
-    For F(best) stands the sum of the eigenvalues. The constant lies in the span of the
-    eigenvectors, so means over all pairs of rows, with (m - 1) / m, make up for the variance that
-    a sample lacks. In any one sample it can be below the truth. That of the clusters is
-    over-estimated: the best clusters are worse than the best functions.
+    For F(best) stands the sum of the eigenvalues. In any one sample it can be below the truth. That
+    of the clusters is over-estimated: the best clusters are worse than the best functions.
 
     Attributes
     ----------
-    continuous : float
-        ``held_out (m - 1) / m - empirical``: of the eigenfunctions, the left side of Theorems 1
-        and 3.
-    continuous_error : float
-        Its standard error.
-    discrete : float
-        ``held_out_discrete (m - 1) / m - empirical``: of the clusters, the left side of Theorems 2
+    continuous, continuous_error : float
+        ``held_out (m - 1) / m - empirical`` for m held-out rows: of the eigenfunctions, the left
+        side of Theorems 1 and 3; and its standard error.
+    discrete, discrete_error : float
+        The same with the cut value on held-out rows: of the clusters, the left side of Theorems 2
         and 4.
-    discrete_error : float
-        Its standard error.
     held_out : float
         F of the eigenfunctions on held-out rows, orthonormal there: ``tr(G^-1 E)``.
-    held_out_discrete : float
-        F of the clusters on held-out rows: their cut value.
     empirical : float
         The sum of the eigenvalues: the error of the eigenvectors over all pairs of training rows.
-    n_rows : float
-        m, the held-out rows.
     """
 
     continuous: float
@@ -489,9 +453,7 @@ class MeasuredExcess(JsonReady):
     discrete: float
     discrete_error: float
     held_out: float
-    held_out_discrete: float
     empirical: float
-    n_rows: float
 
 
 def excess_over_training(
@@ -511,18 +473,15 @@ def excess_over_training(
         discrete=all_pairs * clusters.value - empirical,
         discrete_error=math.hypot(all_pairs * clusters.standard_error, error),
         held_out=held_out.value,
-        held_out_discrete=clusters.value,
         empirical=empirical,
-        n_rows=m,
     )
 
 
 def excess_risk(reference: Any, model: Any) -> float:
-    """``F(model) - F(reference)`` on the training rows of the reference, taken as the population.
+    """How much larger the error F of a model is than that of a reference, on the rows of that.
 
     The functions of the model are first made orthonormal on that population, as the constraint of
-    Eq. 11 demands (for NCut with the degrees as weights, Eq. 7): smaller functions have a smaller
-    F, and a model could seem better than the best. By Ky Fan's theorem
+    Eq. 11 demands (for NCut with the degrees as weights, Eq. 7). By Ky Fan's theorem
 
         F(model) = trace(G^-1 E) >= sum(lambda) = F(reference),
 
@@ -560,10 +519,8 @@ def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
     count, degrees = affinity.multiplicity_[:, np.newaxis], functions.degrees[:, np.newaxis]
     root = np.sqrt(count * CUTS[reference.cut].mass(degrees))
     # A QR decomposition makes functions orthonormal without squaring their condition number.
-    bases = [
-        np.linalg.qr(root * model.fitted_cut_.functions(affinity.rows_))[0] / root
-        for model in models
-    ]
+    values = (model.fitted_cut_.functions(affinity.rows_) for model in models)
+    bases = [np.linalg.qr(root * of_model)[0] / root for of_model in values]
     V = np.column_stack(bases)
     WCV = affinity.within(affinity.rows_, count * V) / affinity.n_rows_
     per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
@@ -572,7 +529,7 @@ def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
 
 
 def refuse_matrices(given: Any, affinity: Affinity) -> None:
-    """Refuse an affinity that has no weight function."""
+    """Refuse an affinity without a weight function, of which errors are integrals."""
     if not isinstance(affinity, VectorAffinity):
         expected = "be a weight function of two rows, which stays the same for samples of rows"
         remedy = "use affinity='gaussian' or a function k(A, B)"

@@ -18,19 +18,19 @@ from eigencut.updating.update import continued, match_clusters, rows_in_common
 
 
 def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
-    """The model with the cluster numbers of another model over the same columns.
+    """Return a copy of the model with the cluster numbers of another model of the same columns.
 
     A cluster gets the number of the reference's cluster that it shares the most rows with, if these
-    are more than half of the smaller of the two. Others get numbers that were never given.
+    are more than half of the smaller of the two clusters. Others get numbers that are not in use.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
-        Stays as it is.
+        The model itself does not change.
     reference : fitted model of the same kind
-        Of a TableModel columns are found by name; those of a GPOD must be in the same order.
+        Columns of a TableModel are matched by name; those of a GPOD must be in the same order.
     X : array-like of shape (n_samples, n_features), or a table, optional
-        Rows to compare labels on. Default: what the reference keeps of the rows that it has seen.
+        Rows to compare labels on. Default: the training rows that the reference keeps.
 
     Returns
     -------
@@ -65,7 +65,13 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
     gpod, other = model.gpod, reference.gpod
     with threads(gpod.n_jobs):
         if X is None:
-            rows, counts = _kept_rows(other)
+            affinity, counts = other.affinity_, other.affinity_.multiplicity_
+            rows = getattr(affinity, "rows_", getattr(affinity, "landmark_rows_", None))
+            if rows is None:
+                expected = f"be given for a reference with {type(affinity).__name__}, which does "
+                expected += "not keep its training rows"
+                raise invalid("X", expected, None, "pass rows to compare labels on")
+            rows = rows if issparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
             before = other.fitted_cut_.labels(rows)
             after = gpod.fitted_cut_.labels(model.rows_from(reference, rows))
         else:
@@ -90,10 +96,9 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
     if type(model) is not type(reference):
         raise invalid("model and reference", "be of one kind", got, "fit both as TableModel")
     names, others = model.described_columns(None), reference.described_columns(None)
+    is_same = names == others or (model.finds_columns and set(names or ()) == set(others or ()))
     if names is None or others is None:
         is_same = len(model.columns_) == len(reference.columns_)
-    else:  # those of a table are found by name
-        is_same = names == others or (model.finds_columns and set(names) == set(others))
     if not is_same:
         expected = "be over the same columns, and a GPOD's in the same order"
         raise invalid("model and reference", expected, got, "fit both on the same columns")
@@ -103,18 +108,5 @@ def _columns_of(model: Model, X: Any) -> Indices:
     """Return the cluster of each row, as a column of the rotation; -1 for incomplete rows."""
     with model.preparing(X) as (rows, complete):
         if not complete.any():
-            remedy = "fill in missing values"
-            raise invalid("X", "have at least one complete row", "none", remedy)
+            raise invalid("X", "have at least one complete row", "none", "fill in missing values")
         return spread(model.gpod.fitted_cut_.labels(at_least_one(rows)), complete, -1)
-
-
-def _kept_rows(reference: Model) -> tuple[Any, Array]:
-    """Return what the reference keeps of its rows, and how many each stands for."""
-    affinity = reference.gpod.affinity_
-    rows = getattr(affinity, "rows_", getattr(affinity, "landmark_rows_", None))
-    if rows is None:
-        kind = type(affinity).__name__
-        expected = f"be given for a reference with {kind}, which does not keep its training rows"
-        raise invalid("X", expected, None, "pass rows to compare labels on")
-    rows = rows if issparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
-    return rows, affinity.multiplicity_

@@ -2,9 +2,7 @@
 
 New rows are compared with rows that a model has not seen either: an affinity that keeps its rows
 is fitted again without a fifth of them, and these and the new rows are looked at through that
-model. If nothing has changed, it cannot tell the ones from the others, so p-values hold whatever
-the data. Landmarks keep sums over all their rows instead. One row is so small a part of them that
-it does not matter whether it was seen.
+model, so p-values hold whatever the data. Landmarks keep sums, of which a row is a tiny part.
 """
 
 from __future__ import annotations
@@ -61,9 +59,8 @@ class DriftPolicy:
 
 POLICY = DriftPolicy()
 
-# The share of a row's weight that goes to training rows of cluster k is ``h_k(x) = (W 1_k)(x) /
-# d(x)``. With ``t_k(x)`` how far the row belongs to cluster k itself, a population has the cut
-# value
+# With h_k(x) the share of a row's weight that goes to training rows of cluster k, and t_k(x) how
+# far the row belongs to cluster k itself, a population has the cut value
 #
 #     sum_k  E d(x) t_k(x) (1 - h_k(x)) / E m(x) t_k(x),    m = d (NCut) or 1 (RatioCut).
 #
@@ -149,8 +146,7 @@ class FactTotals:
             expected = "have kept the sums over its rows to be compared with others"
             got = "a model from a file of format 1, which has no sums"
             raise invalid("model", expected, got, "fit it again and save it")
-        of_vertices = np.eye(fitted.n_clusters)[fitted.voters]
-        gram = affinity.sums_.gram
+        of_vertices, gram = np.eye(fitted.n_clusters)[fitted.voters], affinity.sums_.gram
         volume = gram.sum(axis=1) @ of_vertices
         inside = ((gram @ of_vertices) * _steps(affinity, of_vertices)).sum(axis=0)
         rows = affinity.multiplicity_ @ of_vertices
@@ -181,23 +177,12 @@ class Change(JsonReady):
 
 @dataclass(frozen=True)
 class NewCluster(JsonReady):
-    """Rows without support that are as dense among themselves as other rows are.
-
-    Attributes
-    ----------
-    n_rows : int
-    centre : array of shape (n_features,), or None for tables that hold words
-        Their mean.
-    rows : array of shape (n_rows,)
-        Their places among the new rows.
-    cells : dict of str to float, str or None; or None
-        Of tables that hold words, a row in the middle of them, by column.
-    """
+    """Rows without support that are as dense among themselves as other rows are."""
 
     n_rows: int
-    centre: Array | None
-    rows: Indices
-    cells: dict[str, float | str | None] | None = None
+    centre: Array | None  # their mean; None for tables that hold words
+    rows: Indices  # their places among the new rows
+    cells: dict[str, float | str | None] | None = None  # with words: a row in the middle of them
 
     def __str__(self) -> str:
         """Where it lies: around what numbers, or what a row of it holds."""
@@ -213,26 +198,16 @@ class NewCluster(JsonReady):
 class ColumnChange(JsonReady):
     """How one column differs between the rows that a model has seen and new rows.
 
-    Attributes
-    ----------
-    column : str
-    effect : float
-        ``P(x > y) - P(x < y)`` of a new row x and an old row y; of words half the sum of the
-        differences of their shares.
-    p_value : float
-        Adjusted for the number of columns (Holm).
-    before, now : float, str or None
-        The medians; None for words.
-    new_words : dict of str to float
-        Words that were rare or absent before, and the share of new rows that have each.
+    The effect is ``P(x > y) - P(x < y)`` of a new row x and an old row y; of words half the sum of
+    the differences of their shares.
     """
 
     column: str
     effect: float
-    p_value: float
-    before: float | str | None = None
+    p_value: float  # adjusted for the number of columns (Holm)
+    before: float | str | None = None  # the medians; None for words
     now: float | str | None = None
-    new_words: dict[str, float] = field(default_factory=dict)
+    new_words: dict[str, float] = field(default_factory=dict)  # rare or absent before; shares now
 
     def __str__(self) -> str:
         p, name = f"p = {self.p_value:.2g}", short(self.column)
@@ -249,22 +224,15 @@ class ColumnChange(JsonReady):
 class Outlier(JsonReady):
     """A row without support, and what makes it unlike its nearest cluster.
 
-    Attributes
-    ----------
-    row, place : int and str
-        Its position among the rows, from 0; and in words, as a line of a file or a label.
-    cluster, support : int and float
-        The cluster that it is nearest to, and its ``score_samples``.
-    values, usual : dict
-        Its unusual values by column, the most unusual first; and the range that holds nine tenths
-        of the cluster's values, or of a word the share of the cluster's rows that have it.
+    Usual is a range that holds nine tenths of the cluster's values; of a word, the share of the
+    cluster's rows that have it.
     """
 
-    row: int
-    place: str
-    cluster: int
-    support: float
-    values: dict[str, float | str | None] = field(default_factory=dict)
+    row: int  # its position among the rows, from 0
+    place: str  # the same in words, as a line of a file or a label
+    cluster: int  # the nearest one
+    support: float  # its ``score_samples``
+    values: dict[str, float | str | None] = field(default_factory=dict)  # the most unusual first
     usual: dict[str, tuple[Any, Any] | float] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -282,19 +250,11 @@ class Outlier(JsonReady):
 
 @dataclass(frozen=True, repr=False)
 class Outliers(Printed, JsonReady):
-    """The rows that are unlike the training rows, and why. ``print`` it to read it.
+    """The rows that are unlike the training rows, and why. ``print`` it to read it."""
 
-    Attributes
-    ----------
-    n_rows, n_outliers : int
-        Rows that were looked at, and outliers among them.
-    rows : tuple of Outlier
-        The least similar first, at most 10 000.
-    """
-
-    n_rows: int
+    n_rows: int  # that were looked at
     n_outliers: int
-    rows: tuple[Outlier, ...]
+    rows: tuple[Outlier, ...]  # the least similar first, at most 10 000
 
     def __str__(self) -> str:
         most = 4 * POLICY.most_shown
@@ -307,50 +267,30 @@ class Outliers(Printed, JsonReady):
 
 @dataclass(frozen=True, repr=False)
 class Drift(Printed, JsonReady):
-    """How new rows differ from those that a model has seen.
+    """How new rows differ from those that a model has seen. ``print`` it to read it."""
 
-    Attributes
-    ----------
-    n_rows, n_compared : int and float
-        New rows, and rows that they were compared with.
-    without_support : Change
-        Shares of rows without support; its p-value is of more of them than before.
-    cut_value : Change
-        The sum over clusters of the share of weight that goes to rows of other clusters (with
-        RatioCut, of the weight per row).
-    shares : dict of int to tuple of float
-        The share of each cluster, before and now, by its number.
-    p_shares : float
-        Of all shares together.
-    new_cluster : NewCluster or None
-        If one stands out.
-    p_values_hold : bool
-        False where landmarks have too few rows each: then p-values are too small, and no verdict.
-    columns : tuple of ColumnChange
-        Every column, the clearest change first; empty for models that keep no rows (landmarks),
-        sparse rows, or rows with weights that are not integers.
-    outside : tuple of Outlier
-        The rows without support that are least similar to those of the model, at most five.
-    """
-
-    n_rows: int
-    n_compared: float
-    without_support: Change
+    n_rows: int  # new ones
+    n_compared: float  # rows that they were compared with
+    without_support: Change  # shares of such rows; p is that of more of them than before
+    # The sum over clusters of the share of weight that goes to rows of other clusters (with
+    # RatioCut, of the weight per row).
     cut_value: Change
-    shares: dict[int, tuple[float, float]]
-    p_shares: float
-    new_cluster: NewCluster | None
-    p_values_hold: bool = True
+    shares: dict[int, tuple[float, float]]  # of each cluster, before and now, by its number
+    p_shares: float  # of all shares together
+    new_cluster: NewCluster | None  # if one stands out
+    p_values_hold: bool = True  # False where landmarks have too few rows each: then no verdict
+    # Every column, the clearest change first; empty for models that keep no rows (landmarks),
+    # sparse rows, or rows with weights that are not integers.
     columns: tuple[ColumnChange, ...] = ()
-    outside: tuple[Outlier, ...] = ()
+    outside: tuple[Outlier, ...] = ()  # least similar to the rows of the model, at most five
 
     @property
     def p_value(self) -> float:
         """The p-value of all tests together: the smallest times their number (Bonferroni)."""
-        found = [self.without_support.p_value, self.cut_value.p_value, self.p_shares]
+        p_values = [self.without_support.p_value, self.cut_value.p_value, self.p_shares]
         if self.columns:
-            found.append(min(column.p_value for column in self.columns))
-        return min(1.0, len(found) * min(found))
+            p_values.append(min(column.p_value for column in self.columns))
+        return min(1.0, len(p_values) * min(p_values))
 
     @property
     def has_drifted(self) -> bool:
@@ -366,16 +306,13 @@ class Drift(Printed, JsonReady):
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
-        more = {"p_value": self.p_value, "has_drifted": self.has_drifted}
-        return {**super().to_dict(), **more}
+        return super().to_dict() | {"p_value": self.p_value, "has_drifted": self.has_drifted}
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, a row for each measure, cluster and column."""
-        support, cut = self.without_support, self.cut_value
-        rows: list[tuple[Any, ...]] = [
-            ("without support", None, support.before, support.now, None, support.p_value),
-            ("cut value", None, cut.before, cut.now, None, cut.p_value),
-        ]
+        changes = {"without support": self.without_support, "cut value": self.cut_value}
+        rows: list[tuple[Any, ...]]
+        rows = [(what, None, c.before, c.now, None, c.p_value) for what, c in changes.items()]
         rows += [("share", k, *both, None, self.p_shares) for k, both in self.shares.items()]
         rows += [("column", c.column, c.before, c.now, c.effect, c.p_value) for c in self.columns]
         head = ["measure", "name", "before", "now", "effect", "p_value"]
@@ -460,7 +397,13 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     else:
         old, new = _by_rows_left_out(model, X, rng)
         before = old.totals
-    p_values_hold = old is not None or _have_enough_rows(affinity)
+    n_landmarks, n_rows = len(affinity.multiplicity_), float(affinity.n_rows_)
+    p_values_hold = old is not None or n_rows >= POLICY.rows_per_landmark * n_landmarks
+    if not p_values_hold:
+        warn_user(
+            f"The p-values are too small, because {n_landmarks} landmarks stand for only "
+            f"{n_rows:.0f} rows. Fit with fewer landmarks, or with another affinity."
+        )
     now = new.totals
     p_shares = _p_of_shares(before.belongs, now.belongs, rng)
     of = (before.mass > 0) & (now.mass > 0)  # clusters that both have rows of
@@ -473,8 +416,8 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
     shares = [(each.belongs / each.n_rows).tolist() for each in (before, now)]
     if old is not None:  # which are facts of a refit: its clusters may be others
         known = np.bincount(fitted.voters, affinity.multiplicity_, model.n_clusters_)
-        found = np.bincount(fitted.labels(X), minlength=model.n_clusters_)
-        shares = [(count / count.sum()).tolist() for count in (known, found)]
+        counts = np.bincount(fitted.labels(X), minlength=model.n_clusters_)
+        shares = [(count / count.sum()).tolist() for count in (known, counts)]
     return Drift(
         n_rows=X.shape[0],
         n_compared=before.n_rows,
@@ -493,8 +436,11 @@ def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
     rows, complete = model.complete_rows(X)
     with threads(model.gpod.n_jobs), model.naming_rows(X, rows, complete):
         drift = drift_of(model.gpod, rows, random_state)
-        drift = with_columns(drift, model, X, rows, complete)
-    new, places = drift.new_cluster, np.flatnonzero(complete)
+        places, old = np.flatnonzero(complete), kept_rows(model.gpod)
+        outside = explained_outliers(model, X, rows, places, POLICY.most_shown)[1]
+        columns = () if old is None else column_changes(model, old, X, rows, places)
+    drift = replace(drift, columns=columns, outside=outside)
+    new = drift.new_cluster
     if new is None:
         return drift
     assert new.centre is not None
@@ -507,14 +453,6 @@ def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
         cells = {column.name: column.plain(column.values[row]) for column in given}
         new = replace(new, centre=None, cells=cells)
     return replace(drift, new_cluster=replace(new, rows=places[new.rows]))
-
-
-def with_columns(drift: Drift, model: Any, X: Any, rows: Any, complete: Mask) -> Drift:
-    """Add which columns of X have changed, and what is odd about rows without support."""
-    places, old = np.flatnonzero(complete), kept_rows(model.gpod)
-    outside = explained_outliers(model, X, rows, places, POLICY.most_shown)[1]
-    columns = () if old is None else column_changes(model, old, X, rows, places)
-    return replace(drift, columns=columns, outside=outside)
 
 
 def column_changes(
@@ -546,17 +484,13 @@ def column_changes(
 
 def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
     """Compare the shares of words; rare words count as one."""
-    counts = [
-        np.bincount(
-            column.values[~column.is_missing].astype(np.intp), minlength=len(before.categories)
-        ).astype(np.float64)
-        for column in (before, now)
-    ]
-    totals = [max(float(one.sum()), 1.0) for one in counts]
-    effect = float(np.abs(counts[1] / totals[1] - counts[0] / totals[0]).sum() / 2)
-    has_both = min(one.sum() for one in counts) > 0
-    p = _p_of_shares(counts[0], counts[1], np.random.RandomState(0)) if has_both else 1.0
-    times = np.bincount(raw.values[~raw.is_missing].astype(np.intp), minlength=1)
+    K = len(before.categories)
+    codes = [column.values[~column.is_missing].astype(np.intp) for column in (before, now, raw)]
+    old, new = (np.bincount(own, minlength=K).astype(np.float64) for own in codes[:2])
+    effect = float(np.abs(new / max(len(codes[1]), 1) - old / max(len(codes[0]), 1)).sum() / 2)
+    has_both = min(map(len, codes[:2])) > 0
+    p = _p_of_shares(old, new, np.random.RandomState(0)) if has_both else 1.0
+    times = np.bincount(codes[2], minlength=1)
     order = np.argsort(-times, kind="stable")
     is_new = [i for i in order if times[i] and raw.categories[i] not in before.categories]
     new_words = {raw.categories[i]: float(times[i] / len(raw.values)) for i in is_new}
@@ -578,12 +512,10 @@ def explained_outliers(
     n_outliers, chosen, support = rows_without_support(model.gpod, rows, most)
     if not n_outliers:
         return 0, ()
-    clusters = np.concatenate(  # in blocks, since there may be thousands of clusters
-        [
-            model.answers_of(rows[chosen[block]]).probabilities.argmax(axis=1)
-            for block in row_blocks(len(chosen), int(model.cluster_numbers_[-1]) + 1, 1 << 21)
-        ]
-    )
+    # In blocks, since there may be thousands of clusters.
+    blocks = row_blocks(len(chosen), int(model.cluster_numbers_[-1]) + 1, 1 << 21)
+    answers = (model.answers_of(rows[chosen[block]]) for block in blocks)
+    clusters = np.concatenate([one.probabilities.argmax(axis=1) for one in answers])
     places = places[chosen]
     affinity = model.gpod.affinity_
     known = getattr(affinity, "rows_", getattr(affinity, "landmarks_", None))
@@ -633,14 +565,14 @@ def _odd_values(
                 scores[of, j] = np.nan_to_num(np.abs(values - middle) / width, nan=0.0)
             bounds = before.plain(low), before.plain(high)
             usual |= dict.fromkeys([(i, j) for i in of.tolist()], bounds)
-    found = []
+    odd = []
     for i, score in enumerate(scores):
         shown = (score > 1) & ((score >= score.max() / 10) | is_unseen[i])
         order = np.argsort(-score, kind="stable")
         order = order[shown[order]][: POLICY.most_shown]
-        shown_values = {new[j].name: new[j].plain(new[j].values[i]) for j in order}
-        found.append((shown_values, {new[j].name: usual[i, int(j)] for j in order}))
-    return found
+        unusual = {new[j].name: new[j].plain(new[j].values[i]) for j in order}
+        odd.append((unusual, {new[j].name: usual[i, int(j)] for j in order}))
+    return odd
 
 
 def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, Array]:
@@ -659,7 +591,7 @@ def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, A
     return len(every), np.asarray(outside, dtype=np.intp), support[outside]
 
 
-def kept_rows(model: Any, random_state: Any = None) -> Any:
+def kept_rows(model: Any) -> Any:
     """Return some of the rows that a model has kept, each as often as it counts; or None."""
     affinity = model.affinity_
     if affinity.keeps != "rows":
@@ -669,21 +601,8 @@ def kept_rows(model: Any, random_state: Any = None) -> Any:
         return None
     each = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
     if len(each) > POLICY.compared_rows:
-        rng = seeded_by(rows, random_state)
-        each = each[rng.permutation(len(each))[: POLICY.compared_rows]]
+        each = each[seeded_by(rows, None).permutation(len(each))[: POLICY.compared_rows]]
     return rows[each]
-
-
-def _have_enough_rows(affinity: Landmarks) -> bool:
-    """Return whether p-values hold for landmarks; warn if they do not."""
-    n_landmarks, n_rows = len(affinity.multiplicity_), float(affinity.n_rows_)
-    are_enough = n_rows >= POLICY.rows_per_landmark * n_landmarks
-    if not are_enough:
-        warn_user(
-            f"The p-values are too small, because {n_landmarks} landmarks stand for only "
-            f"{n_rows:.0f} rows. Fit with fewer landmarks, or with another affinity."
-        )
-    return are_enough
 
 
 def _by_rows_left_out(
@@ -695,10 +614,11 @@ def _by_rows_left_out(
     is_held, is_left = held > 0, counts > held
     rows, weight = kept[is_left], (counts - held)[is_left]
     estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
-    estimator.set_params(min_cluster_size=None, max_cluster_size=None)  # counts of all rows
+    # Limits of sizes are of all rows.
+    estimator.set_params(min_cluster_size=None, max_cluster_size=None, verbose=False)
     with warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore", GraphWarning)  # what is odd about some of the rows
-        fitted = estimator.set_params(verbose=False).fit(rows, sample_weight=weight).fitted_cut_
+        fitted = estimator.fit(rows, sample_weight=weight).fitted_cut_
     before = model.fitted_cut_.partition.labels[is_left]
     in_common = rows_in_common(before, fitted.labels(rows), weight, (K, K))
     columns = np.argsort(linear_sum_assignment(in_common, maximize=True)[1])
@@ -768,12 +688,12 @@ def _p_of_cut(old: ClusterFacts, new: ClusterFacts, of: Mask, rng: np.random.Ran
     of_rows = [(old.leaves, new.leaves[some]), (old.mass, new.mass[some])]
     leaves, mass = (weight * np.vstack([a[:, of], b[:, of]]) for a, b in of_rows)
 
+    def cut_values(is_in: Array) -> Array:
+        there = is_in @ mass
+        return np.asarray((is_in @ leaves / np.where(there > 0, there, 1.0)).sum(axis=-1))
+
     def difference(is_old: Array) -> Array:
-        values = []
-        for is_in in (is_old, 1 - is_old):
-            there = is_in @ mass
-            values.append((is_in @ leaves / np.where(there > 0, there, 1.0)).sum(axis=-1))
-        return np.abs(values[0] - values[1])
+        return np.abs(cut_values(is_old) - cut_values(1 - is_old))
 
     is_old = np.repeat([1.0, 0.0], [len(old.weight), len(some)])
     seen, n_as_far = float(difference(is_old)), 0

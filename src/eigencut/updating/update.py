@@ -19,7 +19,7 @@ from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.validation import is_real
 from eigencut.affinities.landmarks import grown
-from eigencut.auto.choose import choose_for_graph
+from eigencut.auto.choose import choose, choose_for_graph
 from eigencut.exceptions import invalid
 from eigencut.extension.eigenfunctions import CombinedFunctions
 from eigencut.extension.labelling import ClusterNumbers
@@ -27,7 +27,7 @@ from eigencut.fitted import FittedCut
 from eigencut.graphs.base import Graph, RowGraph
 from eigencut.io.rows import Rows
 from eigencut.io.validation import check_rows, check_stream, rows_that_count
-from eigencut.pipeline import choose_cut, extend_cut, task_of
+from eigencut.pipeline import extend_cut, task_of
 
 NEW = -1  # instead of the cluster that one was
 
@@ -54,8 +54,7 @@ def rows_of_update(model: Any, X: Any) -> Any:
 def refuse_nothing(X: Any, purpose: str) -> None:
     """Raise an error if X has no rows, or if it is a stream that is to be compared."""
     if isinstance(X, Rows) and purpose == "compare":
-        remedy = "pass the table, or a few thousand of its rows"
-        got = "a stream, eigencut.Rows"
+        got, remedy = "a stream, eigencut.Rows", "pass the table, or a few thousand of its rows"
         raise invalid("X", "be rows in memory to compare", got, remedy, TypeError)
     shape = getattr(X, "shape", None) or np.shape(X if isinstance(X, (list, tuple)) else 0)
     if shape and isinstance(shape[0], int) and shape[0] == 0:
@@ -87,9 +86,7 @@ def match_clusters(in_common: Array, sizes_after: Array) -> Indices:
     """Return the earlier cluster that each later one goes on from, or ``NEW``.
 
     The one-to-one assignment with the most rows in common is taken. Two clusters are one if they
-    share more than half of the rows of the smaller: of a cluster that falls apart the largest part
-    goes on, and of clusters that become one the largest. ``sizes_after`` are those of the later
-    clusters, with rows that the earlier clustering does not know.
+    share more than half of the rows of the smaller. ``sizes_after`` counts new rows too.
     """
     smaller = np.minimum.outer(sizes_after, in_common.sum(axis=0))
     after, before = linear_sum_assignment(in_common, maximize=True)
@@ -113,52 +110,23 @@ def continued(
 
 @dataclass(frozen=True)
 class Updated(JsonReady):
-    """Which clusters went on, which are new and which have gone.
+    """Which clusters went on, which are new and which have gone. ``print`` it to read it."""
 
-    Attributes
-    ----------
-    kept, new, retired : tuple of int
-        Numbers of clusters. Those of retired ones are not given again.
-    sizes : dict of int to float
-        The rows of each cluster that there is now, as far as they are not forgotten.
-    n_rows : float
-        Rows that the model stands for now.
-    n_new_landmarks : int
-        Landmarks that were placed for rows that none represented; 0 without landmarks.
-    """
-
-    kept: tuple[int, ...]
+    kept: tuple[int, ...]  # numbers of clusters
     new: tuple[int, ...]
-    retired: tuple[int, ...]
-    sizes: dict[int, float]
-    n_rows: float
-    n_new_landmarks: int = 0
-
-    @classmethod
-    def from_numbers(
-        cls, before: Indices, now: Indices, sizes: Array, n_new_landmarks: int = 0
-    ) -> Updated:
-        """Compare the numbers of clusters that there were with those that there are."""
-        return cls(
-            kept=tuple(np.intersect1d(before, now).tolist()),
-            new=tuple(np.setdiff1d(now, before).tolist()),
-            retired=tuple(np.setdiff1d(before, now).tolist()),
-            sizes=dict(zip(now.tolist(), sizes.tolist(), strict=True)),
-            n_rows=float(sizes.sum()),
-            n_new_landmarks=n_new_landmarks,
-        )
+    retired: tuple[int, ...]  # whose numbers are not given again
+    sizes: dict[int, float]  # rows of each cluster that there is now, as far as not forgotten
+    n_rows: float  # of all clusters
+    n_new_landmarks: int = 0  # placed for rows that none represented; 0 without landmarks
 
     def __str__(self) -> str:
         lines = [f"{self.n_rows:.0f} rows, {len(self.sizes)} clusters"]
-        for word, numbers in (("kept", self.kept), ("new", self.new)):
-            listed = ", ".join(f"{k} ({self.sizes[k]:.0f} rows)" for k in numbers)
-            lines += [f"  {word:8} {listed}"] if numbers else []
-        if self.retired:
-            lines.append(f"  retired  {', '.join(map(str, self.retired))}")
-        if self.n_new_landmarks:
-            lines.append(
-                f"  {self.n_new_landmarks} landmarks placed for rows unlike the training rows"
-            )
+        rows = {k: f" ({n:.0f} rows)" for k, n in self.sizes.items()}
+        for word in ("kept", "new", "retired"):
+            listed = ", ".join(f"{k}{rows.get(k, '')}" for k in getattr(self, word))
+            lines += [f"  {word:8} {listed}"] if listed else []
+        if n := self.n_new_landmarks:
+            lines.append(f"  {n} landmarks placed for rows unlike the training rows")
         return "\n".join(lines)
 
 
@@ -174,7 +142,7 @@ class Refitted:
 
     @property
     def sizes(self) -> Array:
-        """Rows of each cluster."""
+        """Return the rows of each cluster."""
         labels, K = self.fitted.partition.labels, self.fitted.n_clusters
         return np.asarray(np.bincount(labels, self.graph.multiplicity, K), dtype=np.float64)
 
@@ -203,20 +171,17 @@ def _from_sums(
     clusters = before.partition.labels
     # With K given, one of the others would have to be cut in place of a cluster that has gone.
     may_go = None if isinstance(model.n_clusters, Integral) else clusters
-    found = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
-    is_left = found.places >= 0
+    more = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
+    is_left = more.places >= 0
     K_so_far = len(np.unique(clusters[is_left]))
-    chosen = choose_for_graph(found.graph, found.affinity, task_of(settings), K_so_far)
+    chosen = choose_for_graph(more.graph, more.affinity, task_of(settings), K_so_far)
     fit = extend_cut(source, chosen, settings, sample_weight)
     model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
-    in_common = rows_in_common(
-        clusters[is_left],
-        fitted.partition.labels[found.places[is_left]],
-        decay * before.affinity.multiplicity_[is_left],
-        (fitted.n_clusters, before.n_clusters),
-    )
+    after, weight = fitted.partition.labels[more.places[is_left]], before.affinity.multiplicity_
+    shape = fitted.n_clusters, before.n_clusters
+    in_common = rows_in_common(clusters[is_left], after, decay * weight[is_left], shape)
     has_new_rows = graph.has_rows and graph.n_labels == n_new
-    return Refitted(graph, fitted, in_common, found.n_new_landmarks, has_new_rows)
+    return Refitted(graph, fitted, in_common, more.n_new_landmarks, has_new_rows)
 
 
 def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
@@ -227,7 +192,7 @@ def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: floa
     everything = vstack([rows, source], "csr") if issparse(rows) else np.vstack([rows, source])
     of_new = np.ones(source.shape[0]) if sample_weight is None else sample_weight
     weight = np.concatenate([counts, of_new])
-    chosen = choose_cut(everything, settings, weight)
+    chosen = choose(everything, task_of(settings), weight)
     fit = extend_cut(everything, chosen, settings, weight)
     model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
     if isinstance(graph, RowGraph) and not chosen.is_sample:
