@@ -17,10 +17,10 @@ centres of them become landmarks too, and landmarks that decay to next to nothin
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -329,19 +329,21 @@ class Landmarks(Affinity):
 
     def _memberships(self, X: Any) -> Memberships:
         """Return rows of Z, the memberships in landmarks."""
-        nearest, squared = self._nearest(X)
-        return Memberships(nearest, self._weights(squared))
+        return Memberships(*self._nearest(X, self._weights))
 
-    def _nearest(self, X: Any) -> tuple[Indices, Array]:
-        """Numbers of the r nearest landmarks of each row, and squared distances to them."""
+    def _nearest(
+        self, X: Any, function: Callable[[Array], Array] = np.asarray
+    ) -> tuple[Indices, Array]:
+        """Return the r nearest landmarks of each row, and a function of their squared distances."""
         nearest = np.empty((X.shape[0], self._search.n_nearest), dtype=np.intp)
-        squared = np.empty(nearest.shape)
+        values = np.empty(nearest.shape)
 
         def fill(rows: slice) -> None:
-            nearest[rows], squared[rows] = self._search_block(X[rows])
+            nearest[rows], squared = self._search_block(X[rows])
+            values[rows] = function(squared)
 
         for_each(fill, self._blocks_of(X))
-        return nearest, squared
+        return nearest, values
 
     def _search_block(self, block: Any) -> tuple[Indices, Array]:
         """The same of one block."""
@@ -368,10 +370,11 @@ class Landmarks(Affinity):
     def _weights(self, squared: Array) -> Array:
         """z(x), from squared distances to the r nearest landmarks."""
         # Relative to the nearest landmark, so that not all of them can underflow.
-        excess = squared - squared.min(axis=1, keepdims=True)
+        columns = squared.T  # of the few landmarks of a row: much faster than along rows
+        nearest, farthest = reduce(np.minimum, columns), reduce(np.maximum, columns)
+        excess, farthest = squared - nearest[:, np.newaxis], farthest[:, np.newaxis]
         if self.sigma == "auto":
-            farthest = squared.max(axis=1, keepdims=True)
-            width = excess.max(axis=1, keepdims=True) if self.from_nearest else farthest
+            width = farthest - nearest[:, np.newaxis] if self.from_nearest else farthest
             width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
         else:
             width = np.asarray(self._sigma_in_units() ** 2)

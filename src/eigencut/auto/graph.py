@@ -63,6 +63,7 @@ class CutOfGraph:
     relaxed: RelaxedCut | None = None
     partition: Partition | None = None
     score: float = -np.inf
+    is_clear: bool = False  # whether it is clear at all scales
     has_wide_gaps: bool = False  # whether clusters are surely apart
 
 
@@ -325,27 +326,27 @@ def compared_cuts(
             score, is_clear = judges.judge(judges.labels_at_rows(one, cut))
             if apart is not None and _are_same(one.labels, apart):
                 return [replace(one, score=score, has_wide_gaps=True)]
-            found.append(replace(one, score=score))
-            if apart is None and not judges.has_steps and _is_settled(found, is_clear):
+            found.append(replace(one, score=score, is_clear=is_clear))
+            if apart is None and not judges.has_steps and _is_settled(found):
                 break
     best, *others = sorted(found, key=lambda one: -round(one.score, 6))
     if best.relaxed is None:  # k-means too is extended on the graph of discrete cuts
         affinity, graph = judges.ranked(int(np.bincount(best.labels).min()))
         return [replace(best, affinity=affinity, graph=graph), *others]
-    if not best.affinity.streams and judges.judge(best.labels)[1]:
+    if not best.affinity.streams and best.is_clear:
         sizes = np.bincount(best.relaxed.components, judges.rows)
         n_apart = int((sizes >= 2 * POLICY.least_cluster).sum()) - best.relaxed.groups.max() - 1
         best = replace(best, relaxed=replace(best.relaxed, n_apart=max(0, n_apart)))
     return [best, *others]
 
 
-def _is_settled(cuts: list[CutOfGraph], is_clear: bool) -> bool:
+def _is_settled(cuts: list[CutOfGraph]) -> bool:
     """Whether the first cut is clear, or the last one has the clusters of another."""
     from sklearn.metrics import adjusted_rand_score
 
     *others, last = cuts
     scores = (adjusted_rand_score(one.labels, last.labels) for one in others)
-    return any(score >= POLICY.same for score in scores) if others else is_clear
+    return any(score >= POLICY.same for score in scores) if others else last.is_clear
 
 
 def _counted(cuts: Iterator[Any]) -> Iterator[Any]:

@@ -9,6 +9,7 @@ show more clusters, which are parts of those of the other: then it is taken.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigencut._utils.arrays import TINY, Array, Indices
-from eigencut._utils.running import note, row_blocks, stage, warn_user, without_progress
+from eigencut._utils.running import for_each, note, row_blocks, stage, warn_user, without_progress
 from eigencut.affinities import RankedNeighbors
 from eigencut.auto.graph import CutOfGraph, Judges, compared_cuts
 from eigencut.auto.n_clusters import some_rows
@@ -84,11 +85,21 @@ def scales_of_columns(
 def _spread(rows: Array, count: Array | None) -> Array:
     """Return the standard deviation of each column, block by block; 0 where it is rounding."""
     weight = np.ones(len(rows)) if count is None else count
-    largest = np.maximum(np.maximum(rows.max(axis=0), -rows.min(axis=0)), TINY)
-    blocks = list(row_blocks(len(rows), rows.shape[1], 1 << 19))
+    blocks = list(row_blocks(len(rows), rows.shape[1], 1 << 18))
+
+    def over_blocks(function: Callable[[slice], Array], combine: Any = np.sum) -> Array:
+        parts = np.empty((len(blocks), rows.shape[1]))
+
+        def fill(place: int) -> None:
+            parts[place] = function(blocks[place])
+
+        for_each(fill, range(len(blocks)))
+        return np.asarray(combine(parts, axis=0))
+
     # Divided by the largest, so that no square overflows.
-    mean = sum(weight[some] @ (rows[some] / largest) for some in blocks) / weight.sum()
-    squares = sum(weight[some] @ np.square(rows[some] / largest - mean) for some in blocks)
+    largest = np.maximum(over_blocks(lambda some: np.abs(rows[some]).max(axis=0), np.max), TINY)
+    mean = over_blocks(lambda some: weight[some] @ (rows[some] / largest)) / weight.sum()
+    squares = over_blocks(lambda some: weight[some] @ np.square(rows[some] / largest - mean))
     spread = np.sqrt(squares / weight.sum())
     return np.asarray(np.where(spread > 1e-12, spread * largest, 0.0))
 

@@ -393,7 +393,7 @@ class LandmarkGraph(CompleteGraph):
 
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
         blocks = self.members or []
-        pieces = [block[rows] for block in blocks for rows in row_blocks(len(block), 1, 16384)]
+        pieces = [block[rows] for block in blocks for rows in row_blocks(len(block), 1, 1 << 16)]
         found: list[Any] = [None] * len(pieces)
 
         def fill(place: int) -> None:

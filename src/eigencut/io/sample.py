@@ -12,9 +12,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from eigencut._utils.arrays import Array, Indices
-from eigencut._utils.running import row_blocks
+from eigencut._utils.running import for_each, row_blocks
 
 Keys = NDArray[np.uint64]
+_ELEMENTS = 1 << 18  # numbers of which a thread makes keys at a time
 _EXPONENT = np.uint64(0x7FF0000000000000)  # its bits in a float64, and the largest of a row
 
 
@@ -109,10 +110,15 @@ def random_keys(X: Any, seed: int = 0) -> Keys:
     salt, factors = rng.integers(1 << 63, size=(2, X.shape[1]), dtype=np.uint64)
     factors = np.uint64(2) * factors + np.uint64(1)
     if not sparse.issparse(X):
-        bits = np.ascontiguousarray(X).view(np.uint64)
-        largest = np.maximum.reduce(bits.T & _EXPONENT, axis=0, initial=np.uint64(0))
-        bits = bits - (largest - _EXPONENT)[:, np.newaxis] * (bits != 0) + salt
-        keys = _mixed(_mixed(bits) @ factors)
+        keys, largest = np.empty((2, len(X)), dtype=np.uint64)
+
+        def fill(rows: slice) -> None:
+            bits = np.ascontiguousarray(X[rows]).view(np.uint64)
+            np.maximum.reduce(bits.T & _EXPONENT, axis=0, initial=np.uint64(0), out=largest[rows])
+            bits = bits - (largest[rows] - _EXPONENT)[:, np.newaxis] * (bits != 0) + salt
+            keys[rows] = _mixed(_mixed(bits) @ factors)
+
+        for_each(fill, row_blocks(len(X), X.shape[1], _ELEMENTS))
     else:
         bits = (X.data + 0.0).view(np.uint64)
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

@@ -442,7 +442,7 @@ def count_distinct_rows(X: Any, metric: str = "euclidean") -> int:
 def _keys(X: Array, metric: Metric) -> Keys:
     """Random keys of rows, the same for those that are one point."""
     keys = np.empty(len(X), dtype=np.uint64)
-    for rows in row_blocks(len(X), X.shape[1], _ELEMENTS):
+    for rows in row_blocks(len(X), X.shape[1], 8 * _ELEMENTS):
         keys[rows] = random_keys(metric.places(X[rows]).astype(np.float64) + 0.0)
     return keys
 
