@@ -1,6 +1,7 @@
 """Automatic K: as far as the spectrum goes, candidates, their edge, one cluster, any order."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from eigencut.auto.n_clusters import (
     may_be_one_cluster,
     numbers_of_graph,
 )
+from eigencut.auto.policy import POLICY
 from eigencut.auto.spectrum import Spectrum, conductance
 from eigencut.cut import CUTS
 from eigencut.solvers.relaxed_cut import pieces_of
@@ -84,12 +86,13 @@ def test_wrong_candidates_are_named(wrong, message):
 
 
 @pytest.mark.parametrize("n_rows", [100, 1000])
-def test_of_clear_clusters_one_start_on_some_rows_is_enough(n_rows):
+def test_of_clear_clusters_one_start_on_some_rows_is_enough(n_rows, monkeypatch):
+    monkeypatch.setattr("eigencut.auto.spectrum.POLICY", replace(POLICY, discretized_rows=n_rows))
     X, y = grid_of_blobs(6, 60)
     affinity = Neighbors(10)
     pieces = pieces_of(affinity.fit_graph(X), affinity)
     spectrum = Spectrum.from_pieces(pieces, affinity, CUTS["ncut"], 7, n_rough=7)
-    labels = spectrum.partition_roughly(6, n_rows).labels[spectrum.graph.vertex_of_row]
+    labels = spectrum.partition(6).labels[spectrum.graph.vertex_of_row]
     assert adjusted_rand_score(y, labels) > 0.99
 
 
@@ -115,7 +118,6 @@ def test_the_bound_keeps_the_best_of_all_scores():
         assert some.best.score == max(c.score for c in every.choices)
         spectrum = Spectrum.from_pieces(pieces_of(graph, affinity), affinity, CUTS["ncut"], 9)
         for choice in every.choices:
-            spectrum.partition_roughly(choice.n_clusters, 1000)
             score = conductance(spectrum, choice.n_clusters)
             score -= choice.n_clusters > 3 and score < 1  # of fewer than 30 rows, and not clear
             assert choice.score == pytest.approx(score, rel=0.02, abs=0.02)

@@ -171,7 +171,6 @@ def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int 
         warnings.simplefilter("ignore", GraphWarning)
         rows = null.sample(null.scores)
         own = Spectrum.from_rows(rows, clone(affinity), CUTS["ncut"], n_clusters)
-        own.partition(n_clusters, n_init=2)
         labels = own.predict(rows, n_clusters)
         most = _cut(rows, affinity, n_clusters) + 1e-12  # values that differ by less are equal
         for _ in range(POLICY.null_samples):
@@ -496,7 +495,6 @@ def _scores(
         if scores and not every and bounds[place] <= enough:
             break
         number = int(K[place])
-        spectrum.partition_roughly(number, POLICY.discretized_rows)
         # Where clusters are so small that neighbours are half of them, chance makes clusters.
         are_few = graph.n_rows / graph.one_row < 2 * POLICY.most_neighbors * number
         scores[number] = conductance(spectrum, number) - POLICY.taken_off_few * are_few

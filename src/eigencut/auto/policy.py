@@ -86,7 +86,7 @@ class Policy:
     least_looked_for: int = 10
     # The clusters of this many numbers K with the largest eigengaps are looked at.
     n_gaps: int = 8
-    # The rotation for each of these K is found on this many rows.
+    # The rotation for each of these K is found on about this many rows.
     discretized_rows: int = 1000
     # The largest number of clusters with this score on a graph of neighbours is taken.
     believed: float = 1.25
@@ -127,8 +127,6 @@ class Policy:
     least_share: float = 0.03
     # A number K that makes such clusters has this score.
     no_cluster: float = -9.0
-    # POD has this many starts for each number of clusters.
-    starts: int = 6
     # A rough discretization ends when the objective grows by less than this share.
     rough_growth: float = 1e-3
 

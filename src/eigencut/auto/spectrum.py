@@ -95,18 +95,8 @@ class Spectrum:
         """The eigenpairs of K clusters."""
         return self.pairs.first(n_clusters)
 
-    def partition(self, n_clusters: int, n_init: int = POLICY.starts, **starts: Any) -> Partition:
-        """The clusters of the vertices; options are of POD, when they are first asked for."""
-        if n_clusters not in self._partitions:
-            U = self.pairs_of(n_clusters).vectors
-            weight = self.graph.multiplicity
-            with blas_threads(1):
-                found = pod(U, n_init=n_init, sample_weight=weight, **starts)
-            self._partitions[n_clusters] = found
-        return self._partitions[n_clusters]
-
-    def partition_roughly(self, n_clusters: int, n_rows: int) -> Partition:
-        """The same from one start, and by a rotation that about so many vertices decide.
+    def partition(self, n_clusters: int) -> Partition:
+        """Return the clusters of the vertices, by a rotation that some of the vertices decide.
 
         It starts from rows as different as a pivoted QR decomposition finds them [1]_.
 
@@ -117,7 +107,7 @@ class Spectrum:
         """
         if n_clusters not in self._partitions:
             U, weight = self.pairs_of(n_clusters).vectors, self.graph.multiplicity
-            some = slice(None, None, -(-len(U) // n_rows))
+            some = slice(None, None, -(-len(U) // POLICY.discretized_rows))
             rows = normalize_rows(U[some])
             with blas_threads(1):
                 # Of orthonormal vectors: an odd row, which has little mass, is short there.
