@@ -499,7 +499,7 @@ class TreeIndex(Index):
 class Cells:
     """Finds the nearest points of very many rows in the plane, by a grid with candidates per cell.
 
-    With D_r(c) the distance from the centre c of a cell to its r-th nearest point, and h half of its
+    With D_r(c) the distance from the centre c of a cell to its r-th nearest point, and h half its
     diagonal, candidates are within ``D_r(c) + 2 h`` of c. If they are too many, a tree searches.
     """
 
