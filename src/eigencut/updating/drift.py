@@ -305,7 +305,7 @@ class Drift(Printed, JsonReady):
         return "The rows have drifted" if self.has_drifted else "No sign of drift"
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
+        """Return the fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
         return super().to_dict() | {"p_value": self.p_value, "has_drifted": self.has_drifted}
 
     def to_frame(self) -> Any:
