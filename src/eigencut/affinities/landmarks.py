@@ -77,7 +77,7 @@ class Landmarks(Affinity):
         farthest of the landmarks of x.
     density_contrast : float, default=1.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
-        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/parameters.md``.
+        a row, so that cuts avoid dense places. 0 means no contrast. See ``docs/parameters.md``.
     metric : str, default="euclidean"
         As for ``GPOD``. Sigma is in its units.
     random_state : int or None, default=None

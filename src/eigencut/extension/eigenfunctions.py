@@ -212,7 +212,7 @@ class Eigenfunctions:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}  # the fields
 
     def single_precision_pays(self, n_rows: int) -> bool:
-        """Return whether ``single_precision_values`` works, and is faster for so many rows."""
+        """Return whether ``single_precision_values`` works, and is faster for this many rows."""
         return n_rows * len(self.pairs.vectors) > 1 << 18 and self._averager is not None
 
     def single_precision_values(self, X: Array) -> SinglePrecisionValues:

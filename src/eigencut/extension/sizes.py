@@ -193,7 +193,7 @@ def _coordinate_steps(
 
 
 class _RowMoves:
-    """The least cost of moving a row between clusters, as a graph; its last node is no cluster."""
+    """The least costs of moving a row between clusters, and from or to an extra last node."""
 
     def __init__(self, scores: Array, weight: Array, limits: SizeLimits, labels: Indices) -> None:
         self.scores, self.weight, self.limits, self.labels = scores, weight, limits, labels

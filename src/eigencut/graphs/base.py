@@ -246,7 +246,7 @@ def shares_of_votes(votes: Array, labels: Indices, n_clusters: int) -> Any:
 
 
 def index_type(n_edges: int) -> type[np.signedinteger[Any]]:
-    """Return the type of indices for so many edges: if 32 bits suffice, they halve the memory."""
+    """Return the type of indices for this many edges: 32 bits, if they suffice, save memory."""
     return np.int32 if n_edges < 2**31 else np.int64
 
 

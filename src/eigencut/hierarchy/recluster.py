@@ -143,8 +143,8 @@ class Reclustered(Model):
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Update the model with these rows; clusters and parts keep their numbers.
 
-        The base is updated with all rows, and each part with those of its cluster; see
-        ``GPOD.update``. If clusters or parts would come or go, an error leaves the model unchanged.
+        All rows update the base, and those of split clusters the parts (see ``GPOD.update``).
+        If clusters or parts would come or go, an error leaves the model unchanged.
         """
         self.check_fitted()
         with one_at_a_time(self):

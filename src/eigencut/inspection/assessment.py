@@ -211,7 +211,7 @@ class RiskSummary(Printed, JsonReady):
             first, second = (getattr(bound, name) for bound in (paper, tight))
             where = getattr(theory, name)
             n_vacuous = (first >= self.largest_error) + (second >= self.largest_error)
-            verdict = ("", " vacuous but for tight", " vacuous")[n_vacuous]
+            verdict = ("", " paper's is vacuous", " vacuous")[n_vacuous]
             yield f"= {name}", f"{first:10.4g}  {second:10.4g}  ({where}){verdict}"
         yield "largest possible error", f"{self.largest_error:10.4g}"
         if self.cost is not None:

@@ -53,7 +53,7 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
         Each with a label for every row: numbers or words. -1 or a missing value means no label.
     n_clusters : int
         The number of clusters of the result. In rare cases you get fewer, if the labels do not show
-        so many groups.
+        that many groups.
     random_state : int, default=0
         The seed of the search for the clusters.
 

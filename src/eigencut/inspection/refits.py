@@ -213,7 +213,7 @@ class LabelSets:
 
     @property
     def largest_coverage(self) -> float:
-        """The largest ``coverage`` that so many refits allow."""
+        """The largest possible ``coverage`` with this number of refits."""
         return self.n_batches / (self.n_batches + 1)
 
     @cached_property

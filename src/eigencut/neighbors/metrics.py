@@ -96,7 +96,7 @@ def unit_rows(X: Any) -> Any:
 
 
 def _refuse_zeros(largest: Array, first: int = 0) -> Array:
-    """Return the largest entries of rows, if none is 0; ``first`` is the first row's number."""
+    """Return the largest entries of the rows from ``first`` on; refuse a row whose entry is 0."""
     if not largest.all():
         expected = "X must have no row of zeros with metric='cosine': it has no direction."
         row, remedy = first + int(np.argmin(largest)), "drop such rows or use metric='euclidean'"

@@ -172,7 +172,7 @@ class ProductSearch:
         half = float(np.partition(length, n // 2)[n // 2])
         self._exponent = int(np.frexp(half or length.max())[1])
         length = np.ldexp(length, -self._exponent)
-        self._half = float(np.ldexp(half, -self._exponent))  # half of the points are no longer
+        self._half = float(np.ldexp(half, -self._exponent))  # half of the points are shorter
         self._longest = np.zeros(len(self.cell_sizes))  # length in each cell
         np.maximum.at(self._longest, cell, length)
         self._strips = aligned_empty((n_strips, d + 1, LAYOUT.strip))
@@ -689,7 +689,7 @@ class _Product:
         """Return the nearest points, and for which rows float32 does not decide them."""
         centred = (X - self._centre) / self._unit
         length = np.sqrt(np.einsum("ij,ij->i", centred, centred))
-        # Clipped lest they overflow, rows far away are not decided whatever their scores.
+        # Lengths of far rows are clipped against overflow; such rows are never decided.
         length = np.minimum(length, 1e15)
         one = np.ones((len(X), 1))
         with np.errstate(over="ignore", invalid="ignore"):

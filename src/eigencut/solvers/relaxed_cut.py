@@ -378,7 +378,7 @@ def pieces_of(graph: Graph, affinity: Affinity) -> Pieces:
     """Return the components of a graph; refuse a graph without any weights."""
     with stage("connected components"):
         components = connected_components(graph)
-        if not graph.degrees.any():  # no self-weights either, so that degrees are no divisors
+        if not graph.degrees.any():  # no self-weights either: divisions by degrees would fail
             refuse_without_edges(components, graph, 0, affinity.connection_hint)
         return Pieces(components, graph)
 
