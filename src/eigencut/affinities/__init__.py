@@ -1,4 +1,4 @@
-"""Affinities: weights as a function of two rows, which make the graph and answer for new rows."""
+"""Affinities, the weights of two rows: Gaussian, Kernel, Neighbors, Landmarks, Precomputed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eigencut.neighbors.metrics import METRICS
 __all__ = ["Affinity", "Gaussian", "Kernel", "Landmarks", "Neighbors", "Precomputed"]
 __all__ += ["Product", "RankedNeighbors", "named_affinity", "refuse_metric_of_no_numbers"]
 
-# A name stands for an affinity with its defaults; "auto" is decided by the rows (``auto.choose``).
+# A name stands for an affinity with its defaults; ``auto.choose`` replaces "auto", given rows.
 NAMES: dict[str, Callable[..., Affinity]] = {
     "gaussian": Gaussian,
     "landmarks": Landmarks,
@@ -28,8 +28,8 @@ NAMES: dict[str, Callable[..., Affinity]] = {
 def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
     """Turn what a user may pass as ``affinity=`` into an affinity object.
 
-    "auto" is ``Neighbors`` here, where there are no rows to decide by. ``metric`` is that of the
-    affinity that a name stands for; an object must have the same.
+    Without rows to choose by, "auto" becomes ``Neighbors``. A named affinity gets ``metric``; an
+    affinity object must have this metric already.
     """
     if metric is not None:
         check_choice("metric", metric, tuple(METRICS))
@@ -65,7 +65,7 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
 
 
 def refuse_metric_of_no_numbers(affinity: object) -> None:
-    """An error for significance, which compares rows with normal ones, of sets and codes."""
+    """Raise an error for sets and codes, which ``significance`` cannot compare with normal rows."""
     metric = getattr(affinity, "metric", "euclidean")
     if metric in METRICS and not METRICS[metric].of_numbers:
         possible = " or ".join(repr(name) for name, one in METRICS.items() if one.of_numbers)

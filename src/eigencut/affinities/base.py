@@ -1,13 +1,13 @@
-"""The contract of an affinity.
+"""Base classes of affinities, which weigh two rows, and the density contrast of weights.
 
-An affinity is fitted on rows X (``fit_graph``) and then answers for any other rows (``apply``).
-Three things are decided here once, so that both agree to rounding:
+An affinity is fitted on rows X (``fit_graph``), and then weighs any rows with X (``apply``). Three
+rules make both agree, up to rounding:
 
 * The factor 1/n belongs to the weights: ``W_ij = W(x_i, x_j) / n``. Where rows have weights of
   their own (``sample_weight``), n is the sum of these.
 * Self-weights count: ``d_i`` includes ``W_ii``.
-* Identical rows are one vertex with a multiplicity, and vertices are sorted: so every later stage
-  is independent of the order of the rows.
+* Identical rows are one vertex with a multiplicity, and vertices are sorted. So later results do
+  not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Product:
     """``W(X_new, X) @ V`` in a form that cannot underflow.
 
     The true numbers are ``exp(log_scale) * values`` and ``exp(log_scale) * degrees``. ``support``
-    is how well the data support each row, where the degrees do not say it.
+    says how near each row is to the training rows, for affinities whose degrees do not.
     """
 
     values: Array
@@ -56,17 +56,16 @@ class Product:
     @property
     def log_degrees(self) -> Array:
         """Return log d(x)."""
-        # numpy takes the log of a column by another routine, whose last bit may differ, where it
-        # believes that the result overlaps it in memory.
+        # For a column of a matrix, numpy may use another log, which differs in the last bit.
         return self.log_scale + np.log(np.ascontiguousarray(self.degrees))
 
     @property
     def row_support(self) -> Array:
-        """How well the data support each row: log d(x), or what the affinity has instead."""
+        """The support of each row by the training rows: log d(x), or the affinity's own."""
         return self.log_degrees if self.support is None else self.support
 
     def shares(self) -> tuple[Any, Array]:
-        """The share of each column in the sum of a row, as a sparse array; and its support."""
+        """Return the share of each column in the sum of its row (sparse), and rows' support."""
         shares = self.values / self.values.sum(axis=1, keepdims=True)
         return csr_array(shares), self.row_support
 
@@ -74,10 +73,10 @@ class Product:
 class Affinity(BaseEstimator, ABC):
     """Base class of affinities, for affinities of your own.
 
-    A fitted affinity has ``multiplicity_`` (rows per vertex, or what they count together),
+    A fitted affinity has ``multiplicity_`` (rows per vertex, or the sum of their weights),
     ``n_rows_`` (n, their sum), ``self_weights_`` (``W(x_i, x_i)`` of each vertex),
-    ``largest_weight_`` (of the rows of the fit, or a little more) and ``weight_bound_`` (C, the
-    upper bound of W for all rows, where it is known).
+    ``largest_weight_`` (between training rows, or slightly more) and ``weight_bound_`` (C, the
+    upper bound of W for all rows, or None if unknown).
 
     Examples
     --------
@@ -91,11 +90,11 @@ class Affinity(BaseEstimator, ABC):
 
     pairwise = False  # True if X is a matrix of affinities instead of rows of features
     streams = False  # True if fit_graph takes a stream of rows
-    form: str | None = None  # of the extension, where this affinity allows only one
-    solver: str | None = None  # of the cut, likewise
+    form: str | None = None  # of the extension, if only one works with this affinity
+    solver: str | None = None  # of the cut, if only one works
     accepts_sparse = False  # whether X may be a scipy.sparse array
-    keeps: str | None = None  # of what it was fitted on: "rows", "sums" over rows, or nothing
-    saved_rounding = 1e-6  # relative; of sums that a file must agree with
+    keeps: str | None = None  # training data in a fitted object: "rows", "sums" over rows, or none
+    saved_rounding = 1e-6  # relative; allowed in the sums of a file
 
     multiplicity_: Array
     n_rows_: float
@@ -104,11 +103,11 @@ class Affinity(BaseEstimator, ABC):
 
     @property
     def _metric(self) -> Metric:
-        """What ``metric`` names; the Euclidean one without."""
+        """The metric that the parameter ``metric`` names, by default the Euclidean one."""
         return METRICS[getattr(self, "metric", "euclidean")]
 
     def __repr__(self, *_: Any) -> str:
-        """The parameters that are not defaults; scikit-learn's takes milliseconds."""
+        """Return the parameters that are not defaults; scikit-learn's takes milliseconds."""
         defaults = signature(type(self)).parameters
         given = sorted(self.get_params(deep=False).items())
         changed = (f"{k}={v!r}" for k, v in given if repr(v) != repr(defaults[k].default))
@@ -118,61 +117,61 @@ class Affinity(BaseEstimator, ABC):
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> Graph:
         """Fit on the rows of X, an array (or a stream if ``streams``); return the graph on them.
 
-        Weights are positive, and what each row counts: an integer is so many identical rows.
+        Sample weights are positive; a row of weight k counts as k identical rows.
         """
 
     @abstractmethod
     def apply(self, X: Array, V: Array) -> Product:
-        """``(1/n) sum_j c_j W(x, x_j) V[j]`` for each row x of X (c: multiplicities)."""
+        """Return ``(1/n) sum_j c_j W(x, x_j) V[j]`` for rows x of X (c: multiplicities)."""
 
     def shares(self, X: Array, labels: Indices, n_clusters: int) -> tuple[Any, Array]:
         """Return the share of each row's weight that goes to each cluster, and its support."""
         return self.apply(X, np.eye(n_clusters)[labels]).shares()
 
     def shares_at_vertices(self, graph: Graph, labels: Indices, n_clusters: int) -> Any:
-        """Return the same of the training vertices."""
+        """Return these shares for the training vertices, without their support."""
         values = graph.matmat(np.eye(n_clusters)[labels] * graph.multiplicity[:, np.newaxis])
         return csr_array(values / values.sum(axis=1, keepdims=True))
 
     def averages_at_vertices(self, graph: Graph, V: Array) -> Array:
-        """Return the averages of V over what each training vertex gives weight to."""
+        """Return the average of V around each training vertex, by weights."""
         values = graph.matmat(V * graph.multiplicity[:, np.newaxis])
         return np.asarray(values / graph.degrees[:, np.newaxis])
 
     @abstractmethod
     def within(self, X: Array, V: Array) -> Array:
-        """``sum_j W(x_i, x_j) V[j]`` for the rows of X among themselves (no factor 1/n)."""
+        """Return ``sum_j W(x_i, x_j) V[j]`` for rows i and j of X (no factor 1/n)."""
 
     @abstractmethod
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        """For each vertex, the one of ``among`` that it is most similar to."""
+        """Return for each vertex the one of ``among`` that is most similar to it."""
 
     @abstractmethod
     def connection_hint(self) -> str:
-        """Say what would connect a graph that falls apart."""
+        """Return a sentence that tells users how to connect a graph in several parts."""
 
     def memory_bytes(self, sizes: FitSizes) -> float | None:
-        """What a fit adds to the memory that the rows take, at most; None if it is not known."""
+        """Return the most memory that a fit needs besides the rows; None if it is unknown."""
         return None
 
     def exponent_factors(self, X: Array | None = None) -> Array | None:
-        """Factors of the exponents, for weights ``W(x, y) = exp(l(x) . r(y))``; else None."""
+        """Return l of rows X, or r of the training rows, if ``W(x, y) = exp(l(x) . r(y))``."""
         return None
 
     @property
     def weight_bound_(self) -> float | None:
-        """C of ``W(x, y) <= C`` (Eq. 8) for new rows too; None where only rows could tell."""
+        """C of ``W(x, y) <= C`` (Eq. 8) for new rows too; None if it depends on them."""
         return self.largest_weight_
 
     @property
     @abstractmethod
     def n_columns_(self) -> int:
-        """How many columns new rows must have."""
+        """The number of columns that new rows must have."""
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        """What answers for new rows need, as plain values and arrays: what a file keeps of it.
+        """Return what a model file stores: what new rows need, as plain values and arrays.
 
-        An affinity that can be saved adds its own to this, and takes it back in ``_restore``.
+        Subclasses that can be saved add their own entries, and read them in ``_restore``.
         """
         return {
             "multiplicity": self.multiplicity_,
@@ -182,7 +181,7 @@ class Affinity(BaseEstimator, ABC):
         }
 
     def _restore(self, state: StateReader) -> None:
-        """Take back a saved ``_state()``, instead of a fit. Nothing in it is to be trusted."""
+        """Restore a saved ``_state()`` instead of a fit; a file may be hostile, so check it."""
         self.multiplicity_ = state.array("multiplicity", (None,))
         if self.multiplicity_.min() <= 0:
             raise ValueError("multiplicity must be positive.")
@@ -194,15 +193,15 @@ class Affinity(BaseEstimator, ABC):
         self.self_weights_ = state.array("self_weights", (len(self.multiplicity_),), 0.0, most)
 
     def frozen(self) -> Affinity:
-        """An unfitted affinity with the same weight function, whatever it will be fitted on."""
+        """Return an unfitted affinity whose weight function stays the same on any rows."""
         return clone(self)
 
     def identical_vertices(self, X: Array) -> Indices:
-        """The training vertex that each row of X is identical to, or -1."""
+        """Return the training vertex that each row of X is identical to, or -1."""
         return np.full(X.shape[0], -1, dtype=np.intp)
 
     def nearest_vertices(self, X: Array) -> Indices:
-        """The training vertex nearest to each row of X, or -1 where there is no telling."""
+        """Return the training vertex nearest to each row of X, or -1 if it is unknown."""
         return np.full(X.shape[0], -1, dtype=np.intp)
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -215,7 +214,7 @@ class Affinity(BaseEstimator, ABC):
 
 
 def whole_or_real(total: float) -> float:
-    """The sum of all weights; an integer, as numbers of rows are, if it is one below 2^53."""
+    """Return the sum of all weights: as an integer if it is whole and below 2^53."""
     return int(total) if float(total).is_integer() and total < 2**53 else float(total)
 
 
@@ -227,7 +226,7 @@ class RowAffinity(Affinity):
     rows_: Any
 
     def _keep(self, distinct: DistinctRows) -> None:
-        """Keep the distinct rows, and what each of them counts."""
+        """Store the distinct rows and their multiplicities."""
         self.rows_ = distinct.rows
         self.multiplicity_ = distinct.multiplicity
         self.n_rows_ = whole_or_real(distinct.multiplicity.sum())
@@ -253,7 +252,7 @@ class RowAffinity(Affinity):
         self._vertex_at = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # The places of rows are quickly found again, and have keys that skops cannot keep.
+        # The dict of rows is quick to build again, and skops cannot store its keys.
         return {**super().__getstate__(), "_vertex_at": None}
 
     def identical_vertices(self, X: Any) -> Indices:
@@ -264,18 +263,18 @@ class RowAffinity(Affinity):
         return np.array([self._vertex_at.get(key, -1) for key in keys], dtype=np.intp)
 
     def at_own_rows(self, V: Array) -> Array:
-        """``sum_j c_j W(x_i, x_j) V[j]`` for the training vertices i, by the graph of the fit."""
+        """Return ``sum_j c_j W(x_i, x_j) V[j]`` for the training vertices i."""
         product = self.apply(self.rows_, V)
         return np.asarray(self.n_rows_ * np.exp(product.log_scale)[:, np.newaxis] * product.values)
 
     def _weighted(self, V: Array) -> Array:
-        """``V[j] c_j / n``, and a last column that gives the degrees in the same product."""
+        """Return ``V[j] c_j / n`` and a last column ``c_j / n``, whose product is the degrees."""
         weights = self.multiplicity_[:, np.newaxis] / self.n_rows_
         return np.column_stack([V, np.ones(len(V))]) * weights
 
 
 def complete_graph_bytes(sizes: FitSizes) -> float | None:
-    """The complete graph, half of n^2 weights in tiles, and what the eigensolver works on."""
+    """Return the memory of a complete graph, n^2 / 2 weights in tiles, and of its eigensolver."""
     n, d, K = sizes.n_vertices, sizes.n_features, sizes.n_clusters
     if n is None or sizes.n_rows is None:
         return None
@@ -286,19 +285,19 @@ def complete_graph_bytes(sizes: FitSizes) -> float | None:
 class VectorAffinity(RowAffinity):
     """An affinity computed from rows of features, in bounded memory.
 
-    A subclass decides what depends on the data (``_fit_rows``) and computes what is needed once per
-    row (``_prepare``) and the weights between two sets of prepared rows (``_weights``).
+    A subclass stores what depends on the training rows (``_fit_rows``), and computes what is needed
+    once per row (``_prepare``) and the weights between two sets of prepared rows (``_weights``).
     """
 
     block_elements: ClassVar[int] = 1 << 19  # weights of new rows held at a time, per thread
     chunk_rows: ClassVar[int] = 8192  # new rows prepared at a time
 
     def _check_parameters(self) -> Any:
-        """Refuse parameters that cannot be used."""
+        """Raise an error for invalid parameters."""
 
     @abstractmethod
     def _fit_rows(self, rows: Array) -> None:
-        """Decide what depends on the (distinct) rows."""
+        """Store what depends on the distinct training rows, such as a bandwidth."""
 
     @abstractmethod
     def _prepare(self, X: Array) -> Any:
@@ -306,11 +305,11 @@ class VectorAffinity(RowAffinity):
 
     @abstractmethod
     def _weights(self, A: Any, B: Any) -> Array:
-        """The matrix ``W(a, b)`` of two sets of prepared rows."""
+        """Return the matrix ``W(a, b)`` of two sets of prepared rows."""
 
     @abstractmethod
     def _underflowed(self, A: Any, weighted: Array) -> tuple[Array, Array]:
-        """Product with ``weighted`` and log scale of rows whose weights all underflow."""
+        """Return products with ``weighted`` and log scales of rows whose weights underflow."""
 
     def fit_graph(self, X: Array, sample_weight: Array | None = None) -> Graph:
         self._check_parameters()
@@ -328,7 +327,7 @@ class VectorAffinity(RowAffinity):
         return complete_graph_bytes(sizes)
 
     def _largest_weight(self, weights: SymmetricTiles) -> float:
-        """C of ``0 < W(x, y) <= C`` (Eq. 8), as far as the training rows show it."""
+        """Return the largest weight between training rows, for C of Eq. 8."""
         return weights.max()
 
     def apply(self, X: Array, V: Array) -> Product:
@@ -372,13 +371,13 @@ class VectorAffinity(RowAffinity):
 #
 # It raises the power by which cuts weigh density (Hoffmann, Hosseini, Oberai, Stuart, 2022).
 
-LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row counts for all, or for nothing
-MOST_POWER = 2.0  # of a distance that a density is made of, however many features there are
-LEAST_MASS = 0.99e-6  # of a landmark, in units of the largest: the limits, but for rounding
+LIMITS = (1e-6, 1e6)  # of densities, in units of the median: no row dominates or vanishes
+MOST_POWER = 2.0  # of a distance in a density, however many features there are
+LEAST_MASS = 0.99e-6  # of a landmark, in units of the largest: 1e-6, up to rounding
 
 
 def check_contrast(beta: Any) -> float:
-    """Return beta as a float, or say what is wrong with it."""
+    """Return beta as a float; raise an error if it is invalid."""
     most = 4.0  # beyond, a few rows carry all weight
     if not (is_real(beta) and 0 <= beta <= most):
         expected = f"be a number from 0 to {most:g}"
@@ -388,7 +387,7 @@ def check_contrast(beta: Any) -> float:
 
 @dataclass(frozen=True)
 class DensityContrast:
-    """``rho(x)^beta`` as a function of any row, from its k nearest training rows."""
+    """The factor ``rho(x)^beta`` of any row, from the densities of its k nearest training rows."""
 
     beta: float
     densities: Array  # (n_vertices,): ``r_j^-min(d, 2)`` of each vertex, in units of the median
@@ -396,7 +395,7 @@ class DensityContrast:
 
     @classmethod
     def fit(cls, radii: Array, numbers: Indices, n_features: int, beta: float) -> DensityContrast:
-        """From the distance of each vertex to its k-th nearest, and the k nearest of each."""
+        """Compute densities from each vertex's distance to its k-th nearest, and the k nearest."""
         unit = float(np.median(radii[radii > 0])) if radii.any() else 1.0
         with np.errstate(divide="ignore", over="ignore"):
             raw = (radii / unit) ** -min(float(n_features), MOST_POWER)
@@ -405,11 +404,11 @@ class DensityContrast:
 
     @property
     def bound(self) -> float:
-        """The largest ``(rho(x) rho(y))^beta`` of any two rows: no mean is above the largest."""
+        """An upper bound of ``(rho(x) rho(y))^beta`` for any two rows."""
         return float(self.densities.max() ** (2 * self.beta))
 
     def at(self, numbers: Indices) -> Array:
-        """``rho(x)^beta`` of rows whose k nearest vertices have these numbers."""
+        """Return ``rho(x)^beta`` of rows whose k nearest vertices have these numbers."""
         return np.asarray(self.densities[numbers].mean(axis=1) ** self.beta)
 
     def _state(self) -> dict[str, Any]:
@@ -417,19 +416,19 @@ class DensityContrast:
 
     @classmethod
     def _restored(cls, state: StateReader, n_vertices: int) -> DensityContrast:
-        beta = state.number("beta", 0.0, 8.0)  # products of weights stay ordinary numbers
+        beta = state.number("beta", 0.0, 8.0)  # so that products of weights stay finite
         densities = state.array("densities", (n_vertices,), *LIMITS)
         least, most = LIMITS[0] ** beta * (1 - 1e-6), LIMITS[1] ** beta * (1 + 1e-6)
         return cls(beta, densities, state.array("factors", (n_vertices,), least, most))
 
 
 def landmark_masses(counts: Array, spacing: Array, n_features: int, beta: float) -> Array:
-    """``rho^(2 beta)`` at landmarks, at most 1."""
+    """Return ``rho^(2 beta)`` at landmarks, in units of the largest."""
     power = min(float(n_features), MOST_POWER)
     with np.errstate(over="ignore", divide="ignore"):
         rho = (counts / np.median(counts)) ** (power / n_features)
         rho *= (spacing / np.median(spacing)) ** (-power / 2)
         rho = np.clip(rho, *LIMITS)
         middle = np.quantile(rho, 0.5, weights=counts, method="inverted_cdf")
-        masses = np.clip((rho / middle) ** (2 * beta), 1e-3, 1e3)  # sums have digits
+        masses = np.clip((rho / middle) ** (2 * beta), 1e-3, 1e3)  # or sums lose digits
     return np.asarray(masses / masses.max())

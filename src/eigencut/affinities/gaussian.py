@@ -28,7 +28,7 @@ RULES = ("auto", "median", "neighbors", "local")
 
 
 def median_distance(points: Array, metric: Metric) -> float:
-    """Median distance between two different rows (of at most 2000 evenly spaced ones)."""
+    """Return the median distance between two of at most 2000 evenly spaced points."""
     from scipy.spatial.distance import pdist
 
     if len(points) < 2:
@@ -40,7 +40,7 @@ def median_distance(points: Array, metric: Metric) -> float:
 
 
 class NeighborDistances:
-    """Distance from any row to the k-th nearest of some points; one of these is its own first."""
+    """Computes distances from rows to their k-th nearest point; a point is its own first."""
 
     def __init__(self, points: Array, k: int, metric: Metric) -> None:
         self._points, self._k, self._metric = points, min(k, len(points)), metric
@@ -50,13 +50,13 @@ class NeighborDistances:
         return exact_index(self._points, Space(self._points, self._metric))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The index is quickly built again, and has parts that skops cannot keep.
+        # The index is quick to build again, and skops cannot store it.
         return {"_points": self._points, "_k": self._k, "_metric": self._metric}
 
     def __call__(self, queries: Array) -> Array:
         if len(self._points) == 1:  # no distance to learn a scale from
             return np.ones(len(queries))
-        if len(queries) * len(self._points) < 1 << 15:  # sooner than a search begins
+        if len(queries) * len(self._points) < 1 << 15:  # faster than an index
             distances = self._metric.all_pairs(queries, self._points)
             return np.partition(distances, self._k - 1, axis=1)[:, self._k - 1]
         _, nearest = self._index.query(queries, self._k)
@@ -76,10 +76,10 @@ class Points:
     """Rows in the units of a fitted Gaussian.
 
     With ``g(x) = 1 / (sqrt(2) sigma(x))`` the exponent of the weight is
-    ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike; and it is the plain product of
+    ``-|x - y|^2 g(x) g(y)``, for one sigma and for local ones alike. It is the scalar product of
     ``g(x) [2x, |x|^2, 1]`` and ``g(y) [y, -1, -|y|^2]``, the latter stored as ``factor``.
-    Where the metric between points is not Euclidean, ``|x - y|`` is its distance, and there is no
-    such product.
+    If the metric of points is not Euclidean, ``|x - y|`` is their distance in it, and this product
+    does not exist.
     """
 
     coordinates: Array
@@ -120,7 +120,7 @@ class Points:
 
 
 def direct_exponents(A: Points, B: Points) -> Array:
-    """Exponents from direct differences: slower than a matrix product, and always accurate."""
+    """Compute exponents from differences: slower than a matrix product, but always accurate."""
     from scipy.spatial.distance import cdist
 
     with np.errstate(over="ignore"):
@@ -134,12 +134,12 @@ def direct_exponents(A: Points, B: Points) -> Array:
 
 
 def exponents_of(A: Points, B: Points) -> Array:
-    """``-|a - b|^2 g(a) g(b)``, by one matrix product where that is accurate for a row of A."""
+    """Return ``-|a - b|^2 g(a) g(b)``, by a matrix product for rows of A where it is accurate."""
     if not A.metric.is_flat:
         return direct_exponents(A, B)
     with np.errstate(over="ignore"):
         reach = (A.norm + B.norm.max()) ** 2 * A.inverse_width * B.inverse_width.max()
-    is_risky = ~(reach * EPS < 1e-11)  # what an exponent may be off by
+    is_risky = ~(reach * EPS < 1e-11)  # the largest error of an exponent
     if is_risky.all():
         return direct_exponents(A, B)
     with np.errstate(invalid="ignore", over="ignore"):  # in risky rows only
@@ -156,7 +156,7 @@ class Gaussian(VectorAffinity):
     Parameters
     ----------
     sigma : float, callable or {"auto", "median", "neighbors", "local"}, default="auto"
-        The bandwidth, a function ``sigma(X)`` that gives one to each row, or a rule:
+        The bandwidth, a function ``sigma(X)`` that returns one for each row, or a rule:
 
         - ``"median"``: ``scale`` times the median distance between two rows;
         - ``"neighbors"``: ``scale`` times the mean distance from a row to its
@@ -168,15 +168,15 @@ class Gaussian(VectorAffinity):
     n_neighbors : int, default=10
         Used by the rules "neighbors" and "local". Identical rows count once.
     scale : float or None, default=None
-        Factor on what a rule gives. None is 1/2 for "local" and 1 for the others. A sigma given
-        as a number is used as it is.
+        Factor on the bandwidth of a rule. None is 1/2 for "local" and 1 for the others. A sigma
+        given as a number is not scaled.
     metric : str, default="euclidean"
-        As of ``GPOD``. Sigma is in its units.
+        As for ``GPOD``. Sigma is in its units.
 
     Attributes
     ----------
     sigma_ : float
-        The bandwidth in use (the median one where they are local).
+        The bandwidth in use (the median one if it is local).
     rows_ : array of shape (n_vertices, n_features)
         The distinct training rows.
 
@@ -200,10 +200,10 @@ class Gaussian(VectorAffinity):
     _complete: ClassVar[float] = 1e-6  # weights that all lie within this of 1 carry no structure
 
     sigma_: float
-    # sigma(x) of the local rule: at least a tenth of the median one, lest rows that nearly coincide
-    # see only each other; and at most the largest one, lest rows far from all see everything.
+    # sigma(x) of the local rule. It is at least a tenth of the median, or rows that nearly coincide
+    # would see only each other, and at most the largest, or far rows would see everything.
     _local: Width | None
-    _near: Any  # the distances to the k-th nearest point, where they are needed for new rows
+    _near: Any  # distances of new rows to their k-th nearest point, if sigma is local
 
     def __init__(
         self,
@@ -237,8 +237,8 @@ class Gaussian(VectorAffinity):
     def _fit_rows(self, rows: Array) -> None:
         sigma = self._check_parameters()
         warn_about_radians(self.metric, rows)
-        # Centring keeps matrix products accurate, and a power of two is exact; sets and codes have
-        # no units.
+        # Centring keeps matrix products accurate; scaling by a power of two is exact. Sets and
+        # codes are not scaled.
         points = self._metric.points(rows)
         self._center, self._exponent = np.zeros(points.shape[1]), 0
         if self._metric.has_means:
@@ -278,7 +278,7 @@ class Gaussian(VectorAffinity):
 
     @property
     def _given_sigma(self) -> float:
-        """The sigma in the user's words, where it was given as a number."""
+        """The sigma that the user gave as a number, or else the one in use."""
         return float(self.sigma) if isinstance(self.sigma, Real) else self.sigma_
 
     def _to_units(self, X: Array) -> Array:
@@ -305,12 +305,12 @@ class Gaussian(VectorAffinity):
         return weights
 
     def exponent_factors(self, X: Array | None = None) -> Array | None:
-        if not self._metric.is_flat:  # the weights are no bare exponentials of products
+        if not self._metric.is_flat:  # then exponents are not products
             return None
         return self._training.factor if X is None else self._prepare(X).left_factor
 
     def _underflowed(self, A: Points, weighted: Array) -> tuple[Array, Array]:
-        """Subtract the largest exponent: the weighted average tends to the nearest row."""
+        """Subtract the largest exponent, so that averages tend to the nearest row."""
         exponents = direct_exponents(A, self._training)
         largest = exponents.max(axis=1, keepdims=True)
         largest[~np.isfinite(largest)] = -np.finfo(np.float64).max
@@ -354,11 +354,11 @@ class Gaussian(VectorAffinity):
         return Gaussian(sigma=sigma, metric=self.metric)
 
     def local_sigma(self, X: Array) -> Array:
-        """sigma(x) of each row of X."""
+        """Return sigma(x) of each row of X."""
         return np.asarray(np.ldexp(self._width_of(X), self._exponent))
 
     def _width_of(self, X: Array) -> Array:
-        """Return sigma(x), in units."""
+        """Return sigma(x), in the units of the coordinates."""
         if callable(self.sigma):
             given = np.ldexp(self.sigma(X), -self._exponent)
             return np.asarray(np.clip(given, *SQUARABLE))

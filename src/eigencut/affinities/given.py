@@ -1,4 +1,4 @@
-"""Weights that the user gives: a function of two rows, or a matrix."""
+"""Affinities that the user gives: a function (``Kernel``), or a matrix (``Precomputed``)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Kernel(VectorAffinity):
     weight_bound_ = None
 
     def _underflowed(self, A: Array, weighted: Array) -> tuple[Array, Array]:
-        """A row without any weight counts as its nearest training row."""
+        """Return the values of the nearest training rows, for rows without any weight."""
         return weighted[self.nearest_vertices(A)], np.full(len(A), -np.inf)
 
     def connection_hint(self) -> str:
@@ -93,9 +93,9 @@ class Precomputed(Affinity):
     """A matrix of affinities that you have computed.
 
     ``fit`` takes the symmetric, non-negative n x n matrix of affinities among the training rows;
-    everything for new rows takes the m x n matrix of affinities from the new to the training rows.
+    methods for new rows take the m x n matrix of affinities from the new to the training rows.
     Either may be a scipy.sparse array, whose missing entries are affinities of zero. Training rows
-    of weight 0 stay in the matrix and are not looked at.
+    of weight 0 stay in the matrix and are ignored.
     """
 
     _saved_as: ClassVar[str] = "Precomputed"
@@ -126,7 +126,7 @@ class Precomputed(Affinity):
         return graph
 
     def _to_counted(self, X: Any) -> Any:
-        """The affinities to the training rows that have a weight."""
+        """Return the columns of the training rows whose weight is not 0."""
         return X if self._counted is None else X[:, self._counted]
 
     def _graph(self, X: Any) -> Graph:
@@ -185,7 +185,7 @@ class Precomputed(Affinity):
         share = self.multiplicity_ / self.n_rows_
         values, degrees = X @ (share[:, np.newaxis] * V), X @ share
         log_scale = np.zeros(X.shape[0])
-        # A row without any affinity says nothing; it counts as the best connected training row.
+        # A row without any affinity gets the values of the best connected training row.
         alone = degrees == 0
         values[alone], degrees[alone], log_scale[alone] = V[np.argmax(self._degrees)], 1.0, -np.inf
         return Product(values, degrees, log_scale)
@@ -196,7 +196,7 @@ class Precomputed(Affinity):
         raise invalid("X", expected, got, "use affinity='gaussian' or a function k(A, B)")
 
     def most_similar_vertices(self, vertices: Indices, among: Indices) -> Indices:
-        # Parts of the graph that have no affinity to each other: the best connected vertex.
+        # Parts of the graph have no affinity to each other, so take the best connected vertex.
         return np.full(len(vertices), among[np.argmax(self._degrees[among])])
 
     def connection_hint(self) -> str:
@@ -208,10 +208,10 @@ def _refusal(expected: str, got: str, remedy: str) -> Exception:
 
 
 def _asymmetry(X: Any) -> tuple[float, tuple[int, int]]:
-    """The largest difference between two affinities of one pair of rows, and the pair."""
+    """Return the largest difference between X[i, j] and X[j, i], and (i, j)."""
     if sparse.issparse(X):
         differences = abs(X - X.T)
-        is_symmetric = not differences.nnz  # nothing is stored that could be the largest
+        is_symmetric = not differences.nnz  # no entry is stored to look for
         return float(differences.max()), (0, 0) if is_symmetric else _place(differences, np.argmax)
     largest, pair = -1.0, (0, 0)
     for rows in row_blocks(len(X), len(X), 1 << 20):
@@ -227,7 +227,7 @@ def _entries(X: Any) -> Array:
 
 
 def _place(X: Any, extreme: Callable[[Array], Any]) -> tuple[int, int]:
-    """Row and column of the largest or smallest entry."""
+    """Return row and column of the largest or smallest entry (``extreme`` is argmax or argmin)."""
     if sparse.issparse(X):
         found = X.tocoo()
         where = extreme(found.data)

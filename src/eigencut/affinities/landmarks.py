@@ -5,13 +5,13 @@ Every row x belongs to its r nearest of p landmarks y_j, with weights z_j(x) tha
     W(x, x') = n m(x) m(x') z(x)^T V^-1 z(x'),    V = diag(sum_i m(x_i) z(x_i)).
 
 m(x), the degree of x, is 1, or with density contrast beta the average ``z(x)^T rho^(2 beta)``. The
-eigenvectors of NCut are ``U = Z c``; those of the graph on landmarks, in which landmark j stands
-for ``Lambda_j = sum_i z_j(x_i)`` rows and ``W(y_j, y_l) = n E_jl / (Lambda_j Lambda_l)``, ``E = Z^T
-M Z``, give the table c (p x K). Of the rows only the sums E and Lambda are needed, formed block by
-block. With contrast, RatioCut is solved on the landmarks.
+eigenvectors of NCut are ``U = Z c``. The table c (p x K) comes from the graph on landmarks: there
+landmark j stands for ``Lambda_j = sum_i z_j(x_i)`` rows, and ``W(y_j, y_l) = n E_jl / (Lambda_j
+Lambda_l)`` with ``E = Z^T M Z``. So a fit needs only the sums E and Lambda of the rows, which it
+computes block by block. With contrast, RatioCut is solved on the landmarks.
 
-After more rows (``grown``) the sums go on. Where more of these are without support than is usual,
-centres of them become landmarks too, and landmarks that decay to next to nothing are left out.
+``grown`` adds more rows to the sums. If unusually many of them are far from all landmarks, their
+centres become landmarks too. Landmarks whose rows have decayed to almost nothing are left out.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from eigencut.neighbors.metrics import METRICS, distinct_rows, in_form_of, warn_
 from eigencut.neighbors.search import POLICY as SEARCH_POLICY
 from eigencut.neighbors.search import NearestLandmarks, kmeans_centres
 
-LEAST_WIDTH = 1e-6  # squared, relative to the squared distances: below there is rounding
+LEAST_WIDTH = 1e-6  # squared, in units of squared distances, which are rounded below
 
 
 class Landmarks(Affinity):
@@ -77,7 +77,7 @@ class Landmarks(Affinity):
         farthest of the landmarks of x.
     density_contrast : float, default=1.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
-        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/parameters.md``.
+        a row, so that cuts avoid dense places. 0 means no contrast. See ``docs/parameters.md``.
     metric : str, default="euclidean"
         As for ``GPOD``. Sigma is in its units.
     random_state : int or None, default=None
@@ -86,7 +86,7 @@ class Landmarks(Affinity):
     Attributes
     ----------
     landmarks_ : array or sparse array of shape (p, n_features)
-        The landmarks; a sparse array if the rows are.
+        The landmarks; a sparse array if the rows are sparse.
     multiplicity_ : array of shape (p,)
         How many rows each landmark stands for.
     masses_ : array of shape (p,), or None
@@ -94,7 +94,7 @@ class Landmarks(Affinity):
     spacing_ : array of shape (p,)
         Squared distance from each landmark to the farthest of its r nearest.
     sums_ : MembershipSums, or None
-        E and Lambda, exactly: what rows that come later are added to (``GPOD.update``).
+        The exact sums E and Lambda, to which ``GPOD.update`` adds more rows.
 
     References
     ----------
@@ -123,15 +123,15 @@ class Landmarks(Affinity):
     streams = True
     accepts_sparse = True
     keeps = "sums"
-    sampled_per_landmark: ClassVar[int] = 40  # rows of the sample
-    least_rows: ClassVar[float] = 1 / 8  # of what an average landmark has
-    _rows_at_a_time: ClassVar[int] = 16384  # that one thread works on
+    sampled_per_landmark: ClassVar[int] = 40  # sampled rows, for k-means
+    least_rows: ClassVar[float] = 1 / 8  # of a landmark, in units of the mean
+    _rows_at_a_time: ClassVar[int] = 16384  # per thread
 
     landmarks_: Any
     masses_: Array | None
     sums_: MembershipSums | None
     local_scale: float
-    from_nearest: bool  # whether local bandwidths are of b^2 - a^2, or as in older files of b^2
+    from_nearest: bool  # whether local bandwidths use b^2 - a^2, or b^2 as in older files
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Landmarks(Affinity):
             raise invalid("X", f"be dense with metric={self.metric!r}", "sparse rows", remedy)
 
     def fit_graph(self, X: Any, sample_weight: Array | None = None) -> LandmarkGraph:
-        """Two passes over the rows: a sample for the landmarks, then the sums E and Lambda."""
+        """Sample the rows to place landmarks, then pass over all rows for the sums E and Lambda."""
         self._check_parameters()
         self._refuse_sparse(X)
         self.local_scale, self.from_nearest = 0.45, True
@@ -189,7 +189,7 @@ class Landmarks(Affinity):
         n, d, K = sizes.n_rows, sizes.n_features, sizes.n_clusters
         embeds = (n or 0) * K <= EMBEDDING_ENTRIES
         sums = 8.0 * p * p + dense_solver_bytes(p, K)
-        # Centres of sparse rows have, all together, at most the columns that the sample has.
+        # Centres of sparse rows have together at most as many entries as the sample.
         of_centres = MEMORY.sparse_centre if sizes.is_sparse else 0.0
         of_sample = min(n or math.inf, 40 * p) * ((24 + of_centres) * d + 100)
         has_cells = d <= SEARCH_POLICY.cell_features and (n is None or n >= SEARCH_POLICY.many_rows)
@@ -201,7 +201,7 @@ class Landmarks(Affinity):
         return MEMORY.imports + sums + of_sample + of_search + of_block + of_rows
 
     def _placed(self, sample: RowSample) -> tuple[Any, Array | None, RowSupport, int, float]:
-        """The landmarks in lexicographic order, their masses, the sampled rows' support; n, sum."""
+        """Return sorted landmarks, masses, the sample's support, n, and the sum of weights."""
         refuse_all_zero(len(sample.counts))
         p = min(self.n_landmarks, len(sample.counts))
         warn_about_radians(self.metric, sample.rows)
@@ -216,20 +216,20 @@ class Landmarks(Affinity):
         return self.landmarks_, masses, support, sample.n_rows, as_number(sample.total)
 
     def _masses_by(self, members: Memberships, counts: Array, before: Any = 0.0) -> Array:
-        """The masses of landmarks, by rows that belong to them and those that did ``before``."""
+        """Return the masses of landmarks from their rows: sampled ones, and those ``before``."""
         rows = members.gather(counts[:, np.newaxis], self._n_placed)[:, 0] + before
         beta = float(self.density_contrast)
         return landmark_masses(rows, self._spacing, self.n_columns_, beta=beta)
 
     def _chosen(self, sample: RowSample, n_landmarks: int) -> Any:
-        """Landmarks for the rows of a sample, in lexicographic order."""
+        """Choose landmarks for the rows of a sample; return them in lexicographic order."""
         points = self._metric.points(sample.rows)
         if self._metric.has_means:
             points = kmeans_centres(points, sample.counts, n_landmarks)
         return distinct_rows(points[:n_landmarks], metric=self._metric.of_points).rows
 
     def _is_wanted(self, rows: Any) -> Any:
-        """Whether each landmark is there for enough of the rows: with few, it is a cheap cut."""
+        """Return which landmarks have enough rows: one with few would be cheap to cut off."""
         nearest, squared = self._nearest(rows)
         if not self._metric.has_means:
             return np.bincount(nearest.ravel(), minlength=self._n_placed) > 0
@@ -244,7 +244,7 @@ class Landmarks(Affinity):
         one_row: float,
         kept: list[Memberships] | None,
     ) -> MembershipSums:
-        """Sums of one block of rows, whose memberships are kept for the labels if they may be."""
+        """Return the sums of one block of rows; append its memberships to ``kept``, if a list."""
         members, p = self._memberships(block), self._n_placed
         if kept is not None:
             kept.append(members.compact(p))
@@ -262,13 +262,13 @@ class Landmarks(Affinity):
         tiles = SymmetricTiles.compute(len(rows), lambda i, j: weights[i, j])
         self.sums_, self.multiplicity_ = sums, rows
         self.self_weights_ = weights.diagonal().copy()
-        self._volumes = gram.sum(axis=1)  # V: rows of Z sum to 1
+        self._volumes = gram.sum(axis=1)  # the diagonal of V, as rows of Z sum to 1
         self.largest_weight_ = float(n / self._volumes.min())  # no mass is above 1
         return LandmarkGraph(tiles, rows, n, members, support)
 
     @property
     def landmark_rows_(self) -> Any:
-        """The landmarks as rows to ask about."""
+        """The landmarks in the form of rows of X."""
         return self._metric.rows(self.landmarks_)
 
     @property
@@ -286,14 +286,14 @@ class Landmarks(Affinity):
         return super()._state(include_training_data) | own
 
     def _restore(self, state: StateReader) -> None:
-        if "contrast" not in state:  # a file of a time before contrast does not name it
+        if "contrast" not in state:  # files from before density contrast
             self.density_contrast = 0.0
         self._check_parameters()
         super()._restore(state)
         p, has_scale = len(self.multiplicity_), "local_scale" in state
         self.local_scale = state.number("local_scale", 1e-3, 1.0) if has_scale else 0.4
         self.from_nearest = "from_nearest" in state and bool(state.integer("from_nearest", 0, 1))
-        # How many rows there were says nothing of how many will come: cells are made if they do.
+        # How many rows will come is unknown; the search makes its cells once many have come.
         if "landmarks" in state.groups():
             self._place(state.csr("landmarks", p), n_rows=0)
             self._refuse_sparse(self.landmarks_)
@@ -315,20 +315,20 @@ class Landmarks(Affinity):
 
     @property
     def _n_placed(self) -> int:
-        """Return p, the number of landmarks, as it is."""
+        """p, the number of landmarks in use."""
         return int(self.landmarks_.shape[0])
 
     def _place(self, landmarks: Any, n_rows: int) -> None:
         self.landmarks_, metric = landmarks, self._metric
         r = min(self.n_nearest, self._n_placed)
         self._search = NearestLandmarks(landmarks, r, n_rows, metric)
-        # What the distance to the farthest of the r landmarks is at a landmark itself.
+        # Each landmark's distance to the farthest of its own r nearest landmarks.
         n_near = min(max(2, self.n_nearest), self._n_placed)
         _, squared = NearestLandmarks(landmarks, n_near, metric=metric).of_points(landmarks)
         self._spacing = np.maximum(squared.max(axis=1), TINY)  # in units of the search
 
     def _memberships(self, X: Any) -> Memberships:
-        """Return rows of Z, the memberships in landmarks."""
+        """Return the memberships of rows in landmarks, which are rows of Z."""
         return Memberships(*self._nearest(X, self._weights))
 
     def _nearest(
@@ -346,17 +346,17 @@ class Landmarks(Affinity):
         return nearest, values
 
     def _search_block(self, block: Any) -> tuple[Indices, Array]:
-        """The same of one block."""
+        """Return the same for one block of rows."""
         return self._search(in_form_of(self.landmarks_, block).astype(np.float64, copy=False))
 
     def _blocks_of(self, X: Any) -> Iterator[slice]:
-        """Slices of rows; where both are sparse, the search divides them by what it needs."""
+        """Return blocks of rows, as slices; a search of sparse landmarks divides them further."""
         width = 0 if issparse(X) and issparse(self.landmarks_) else X.shape[1]
         most = 1 << 21  # numbers
         return row_blocks(X.shape[0], max(width, most // self._rows_at_a_time), most)
 
     def _masses_of(self, members: Memberships) -> Array | None:
-        """m(x) of rows with these memberships; None if it is 1."""
+        """Return m(x) of rows with these memberships; None if it is 1 everywhere."""
         if self.masses_ is None:
             return None
         masses, table = np.empty(len(members)), self.masses_[:, np.newaxis]
@@ -368,7 +368,7 @@ class Landmarks(Affinity):
         return masses
 
     def _weights(self, squared: Array) -> Array:
-        """z(x), from squared distances to the r nearest landmarks."""
+        """Return z(x), from squared distances to the r nearest landmarks."""
         # Relative to the nearest landmark, so that not all of them can underflow.
         columns = squared.T  # of the few landmarks of a row: much faster than along rows
         nearest, farthest = reduce(np.minimum, columns), reduce(np.maximum, columns)
@@ -386,13 +386,13 @@ class Landmarks(Affinity):
         return float(np.clip(np.ldexp(float(self.sigma), -self._search.exponent), *SQUARABLE))
 
     def _support(self, nearest: Indices, squared: Array) -> Array:
-        """``-1/2 (d_r(x) / d_r(y))^2``: d_r is the distance to the r-th landmark, y the first."""
+        """Return ``-1/2 (d_r(x) / d_r(y))^2``, y nearest to x, d_r the r-th landmark distance."""
         first = first_landmarks(nearest, squared)
         return np.asarray(-0.5 * squared.max(axis=1) / self._spacing[first])
 
     def _support_without_own(self, sample: RowSample, nearest: Indices, squared: Array) -> Array:
-        """Support of rows that landmarks were placed by; of a row that is one, without it."""
-        # Were landmarks as many as rows, all rows but those of training would be without support.
+        """Return the support of sampled rows; if a row is a landmark, leave this one out."""
+        # Otherwise, with as many landmarks as rows, only training rows would have support.
         support, first = self._support(nearest, squared), first_landmarks(nearest, squared)
         is_landmark = squared.min(axis=1) <= LEAST_WIDTH**2 * self._spacing[first]
         is_landmark &= sample.counts <= np.median(sample.counts)
@@ -468,24 +468,24 @@ class Landmarks(Affinity):
 
 
 def first_landmarks(nearest: Indices, squared: Array) -> Indices:
-    """The nearest of the nearest landmarks of each row."""
+    """Return the nearest landmark of each row, from its r nearest."""
     place = squared.argmin(axis=1)[:, np.newaxis]
     return np.take_along_axis(nearest, place, axis=1)[:, 0]
 
 
 @dataclass(frozen=True)
 class Policy:
-    """When landmarks come and go, as more rows are seen."""
+    """When updates add landmarks, and when they leave some out."""
 
-    sampled_rows: int = 40_000  # New landmarks are centres of at most so many rows.
-    many_decayed: float = 0.1  # Of the landmarks, for others to take their places.
-    rows_per_landmark: float = 3.0  # At least, for others to take places.
-    least_chance: float = 1e-3  # Of so many outliers, if nothing is new.
-    least_ratio: float = 2.0  # Of the number of outliers to what is usual, for new landmarks;
-    least_ratio_of_streams: float = 1.25  # where rows decay, less will do.
-    least_share: float = 1 / 64  # Of the average; a landmark that stands for less has decayed.
-    least_cluster: float = 1 / 10  # Of an average cluster; one with less has gone,
-    dwindling: float = 1 / 4  # if its share of the new rows is less than so much of what it was.
+    sampled_rows: int = 40_000  # New landmarks are centres of at most this many rows.
+    many_decayed: float = 0.1  # New landmarks replace decayed ones if these are at least this share
+    rows_per_landmark: float = 3.0  # and landmarks have this many rows on average.
+    least_chance: float = 1e-3  # Outliers get landmarks if their number is less probable than this,
+    least_ratio: float = 2.0  # and at least this many times the usual number,
+    least_ratio_of_streams: float = 1.25  # or this many times if rows decay.
+    least_share: float = 1 / 64  # Of the average rows of a landmark; with fewer, it has decayed.
+    least_cluster: float = 1 / 10  # Of the average rows of a cluster; with fewer, it has gone,
+    dwindling: float = 1 / 4  # if its share of the new rows is below this times its old share.
 
 
 POLICY = Policy()
@@ -493,7 +493,7 @@ POLICY = Policy()
 
 @dataclass(frozen=True)
 class Grown:
-    """Landmarks after more rows."""
+    """Landmarks and their graph after an update with more rows."""
 
     affinity: Landmarks
     graph: LandmarkGraph  # Its rows are the new ones only
@@ -509,7 +509,7 @@ def grown(
     decay: float = 1.0,
     clusters: Indices | None = None,
 ) -> Grown:
-    """Landmarks that have seen the rows of X too; those that there were stay as they are."""
+    """Return a copy of the landmarks updated by the rows of X, with old landmarks in place."""
     kept = affinity.sums_
     if kept is None:
         expected = "have kept the sums over its rows to be updated"
@@ -519,7 +519,7 @@ def grown(
     places, n_rows = np.arange(kept.n_landmarks), kept.rows_at_landmarks
     is_left = n_rows >= POLICY.least_share * n_rows.mean()
     if decay < 1.0 and not is_left.all() and is_left.sum() > fresh.n_nearest:
-        kept, places = _only(fresh, kept, is_left)  # without those that hardly any row is left of
+        kept, places = _only(fresh, kept, is_left)  # drop landmarks with hardly any rows
     look = partial(
         _Seen.in_block,
         affinity=fresh,
@@ -530,7 +530,7 @@ def grown(
     seen: _Seen = rows.reduce(look, _Seen.added)
     n_decayed = _places_free(affinity, seen, kept, usual) if decay < 1.0 else 0
     n_missing = _landmarks_missing(fresh, seen, kept, usual, decay)
-    if n_missing and seen.outside is not None:  # first, lest few of all centres be there
+    if n_missing and seen.outside is not None:  # first, as few of all centres would be there
         excess = 1 - usual.share * seen.n_rows / seen.n_outside
         kept = _grow(fresh, _farthest(fresh, seen.outside, excess), kept, n_missing)
     if n_decayed > n_missing:
@@ -543,7 +543,7 @@ def grown(
     if clusters is not None and decay < 1.0:
         stays = _of_living_clusters(clusters, places, kept, seen, affinity.n_nearest)
     while (is_there := sums.gram.any(axis=1) & stays).sum() < kept.n_landmarks:
-        # No row is near enough to such a landmark, which then has no weight to be divided by.
+        # A landmark without any near row has no weight, so that divisions by it would fail.
         kept, moved = _only(fresh, kept, is_there)
         stays = stays[is_there]
         places = np.where(places >= 0, moved[places], -1)
@@ -560,7 +560,7 @@ def grown(
 
 @dataclass(frozen=True)
 class _Seen:
-    """What one pass over rows tells."""
+    """Sums, memberships and outliers from one pass over new rows."""
 
     sums: MembershipSums
     members: list[Memberships]
@@ -579,7 +579,7 @@ class _Seen:
         unit: float,
         keeps: bool,
     ) -> _Seen:
-        """Of one block; ``unit`` is that of the sums that its own are to be added to."""
+        """Compute them for one block; ``unit`` is that of the sums that they will be added to."""
         counts = np.ones(block.shape[0]) if sample_weight is None else sample_weight
         is_plain = sample_weight is None and unit == QUANTUM
         row_units = None if is_plain else RowUnits.from_weights(counts, unit / QUANTUM)
@@ -606,7 +606,7 @@ class _Seen:
 def _of_living_clusters(
     clusters: Indices, places: Indices, kept: MembershipSums, seen: _Seen, n_nearest: int
 ) -> Any:
-    """Which landmarks are of clusters that have not gone, or of none so far."""
+    """Return which landmarks are new, or belong to clusters that have not gone."""
     K = int(clusters.max()) + 1
     of_landmark = np.full(kept.n_landmarks, K)
     of_landmark[places[places >= 0]] = clusters[places >= 0]
@@ -622,7 +622,7 @@ def _of_living_clusters(
 def _only(
     affinity: Landmarks, kept: MembershipSums, is_left: Any
 ) -> tuple[MembershipSums, Indices]:
-    """Some of the landmarks and their sums, and where each of all is now; -1 if it is not."""
+    """Leave landmarks out; return the sums of the others, and each one's new number, or -1."""
     places = np.where(is_left, np.cumsum(is_left) - 1, -1)
     if affinity.masses_ is not None:
         affinity.masses_ = affinity.masses_[is_left]
@@ -633,14 +633,14 @@ def _only(
 def _landmarks_missing(
     affinity: Landmarks, seen: _Seen, kept: MembershipSums, usual: OutlierThreshold, decay: float
 ) -> int:
-    """Return how many landmarks an update adds for rows without support; 0 if they are as usual."""
+    """Return how many landmarks to add for outliers: 0 if there are no more than usual."""
     from scipy.stats import binom
 
     expected = usual.share * seen.n_rows
     ratio = POLICY.least_ratio if decay == 1.0 else POLICY.least_ratio_of_streams
     if seen.outside is None or seen.n_outside < ratio * expected:
         return 0
-    # How likely so many rows without support are, if they are as usual; in ordinary rows.
+    # The probability of this many outliers at the usual rate, in ordinary rows.
     n_outside, n_rows = (round(n / usual.one_row) for n in (seen.n_outside, seen.n_rows))
     if binom.sf(n_outside - 1, n_rows, usual.share) > POLICY.least_chance:
         return 0
@@ -648,7 +648,7 @@ def _landmarks_missing(
     worth = (seen.n_outside - expected) / per_landmark
     if worth < 1:
         return 0
-    # Rows there must not be members of landmarks elsewhere, even if they are two clusters.
+    # Enough for rows there not to be members of landmarks elsewhere, even in two clusters.
     least, most = 4 * affinity.n_nearest, affinity.n_landmarks
     return min(max(round(worth), least), most, len(seen.outside.counts))
 
@@ -656,7 +656,7 @@ def _landmarks_missing(
 def _places_free(
     affinity: Landmarks, seen: _Seen, kept: MembershipSums, usual: OutlierThreshold
 ) -> int:
-    """How many landmarks centres of the new rows may be, in place of those that have decayed."""
+    """Return how many centres of new rows may become landmarks, in place of decayed ones."""
     n_rows = (float(kept.rows_at_landmarks.sum()) + seen.n_rows) / usual.one_row
     wanted = min(affinity.n_landmarks, int(n_rows / POLICY.rows_per_landmark))
     n_free = wanted - kept.n_landmarks
@@ -664,7 +664,7 @@ def _places_free(
 
 
 def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample:
-    """The share of the rows with the least support: others are usual, and say nothing new."""
+    """Return this share of the rows, those of least support: the others are as usual."""
     order = np.argsort(affinity._support(*affinity._nearest(sample.rows)), kind="stable")
     counted = np.cumsum(sample.counts[order])
     some = np.sort(order[: int(np.searchsorted(counted, share * counted[-1])) + 1])
@@ -672,22 +672,22 @@ def _farthest(affinity: Landmarks, sample: RowSample, share: float) -> RowSample
 
 
 def _part(sample: RowSample, some: Any, counts: Array) -> RowSample:
-    """Some of the rows of a sample, which count so many times."""
+    """Return some rows of a sample, with other counts."""
     return replace(sample, keys=sample.keys[some], rows=sample.rows[some], counts=counts)
 
 
 def _grow(
     affinity: Landmarks, sample: RowSample, kept: MembershipSums, n_new: int
 ) -> MembershipSums:
-    """Put centres of the rows behind the landmarks that there are; the sums have room for them."""
+    """Append centres of the rows to the landmarks; return the sums with room for them."""
     before = affinity.landmarks_
     n_new = min(n_new, len(sample.counts))
-    # So many of the rows, which are in random order, that count as much as all together.
+    # The first rows, in random order, with counts that add up to those of all.
     some = slice(None, affinity.sampled_per_landmark * n_new)
     counts = sample.counts[some] * (sample.counts.sum() / sample.counts[some].sum())
     sample = _part(sample, some, counts)
     centres = affinity._chosen(sample, n_new)
-    # As at a fit, a centre of next to no rows would only be a cheap cut.
+    # As in a fit, drop centres with few rows, which would be cheap to cut off.
     search = NearestLandmarks(centres, 1, metric=affinity._metric)
     group = search(in_form_of(centres, sample.rows))[0][:, 0]
     counts = np.bincount(group, sample.counts, centres.shape[0])
@@ -695,7 +695,7 @@ def _grow(
     stacked = vstack if issparse(before) else np.vstack
     affinity._place(stacked([before, centres]), n_rows=0)
     n_before, n_after = before.shape[0], affinity._n_placed
-    if affinity.masses_ is not None:  # those that there are, and of new ones in the same units
+    if affinity.masses_ is not None:  # masses of new landmarks in the units of the others
         rows_before = np.pad(kept.rows_at_landmarks, (0, n_after - n_before))
         members = affinity._memberships(sample.rows)
         again = affinity._masses_by(members, sample.counts, rows_before)

@@ -1,13 +1,13 @@
-"""The sparse graph of nearest neighbours, and its weights at rows it has never seen.
+"""Sparse graphs of nearest neighbours, weighted by distance or by rank, and weights of new rows.
 
 With r(x) the distance from x to its k-th nearest training row (a training row is its own first),
 
     w(x, y) = 1/2 (1[|x - y| <= r(x)] + 1[|x - y| <= r(y)]) h(x, y)      in the symmetric graph,
     w(x, y) = 1[|x - y| <= r(x)] 1[|x - y| <= r(y)] h(x, y)              in the mutual one,
 
-functions of any two rows. For a new row those that it is near to are found by search, and those
-that would have it among their own k nearest, its reverse neighbours, are looked for where its
-nearest training row has them (``neighbor_sums`` of the kernels).
+which are functions of any two rows. A search finds the k nearest training rows of a new row. Its
+reverse neighbours, which would have it among their own k nearest, are looked for only among those
+of its nearest training row (``neighbor_sums`` of the kernels).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from eigencut.neighbors.search import (
     neighbors_together,
 )
 
-# How h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))) gets its widths; "binary" is h = 1.
+# Widths sigma of h(x, y) = exp(-|x - y|^2 / (2 sigma(x) sigma(y))), from radii; "binary": h = 1.
 WIDTH_RULES: dict[str, Callable[[Array, float], Width | None]] = {
-    # At least a tenth of the median one: rows that nearly coincide see more than each other.
+    # At least a tenth of the median, or rows that nearly coincide would see only each other.
     "local": lambda r, scale: Width.limited(scale, 0.1 * float(np.median(r)), float(r.max())),
     "gaussian": lambda r, scale: Width.limited(scale, float(r.mean()), float(r.mean())),
     "binary": lambda r, scale: None,
@@ -86,7 +86,7 @@ class Neighbors(RowAffinity):
         Factor on sigma.
     density_contrast : float, default=0.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
-        a row, so that cuts avoid dense places. 0 is no contrast. See ``docs/parameters.md``.
+        a row, so that cuts avoid dense places. 0 means no contrast. See ``docs/parameters.md``.
 
     Attributes
     ----------
@@ -116,9 +116,9 @@ class Neighbors(RowAffinity):
     """
 
     _saved_as: ClassVar[str] = "Neighbors"
-    chunk_rows: ClassVar[int] = 1 << 16  # new rows searched for at a time,
-    chunk_elements: ClassVar[int] = 1 << 22  # and numbers of them, at most
-    block_elements: ClassVar[int] = 1 << 19  # coordinates of pairs held at a time, per thread
+    chunk_rows: ClassVar[int] = 1 << 16  # new rows per search,
+    chunk_elements: ClassVar[int] = 1 << 22  # and most numbers in them
+    block_elements: ClassVar[int] = 1 << 19  # coordinates of pairs per block of a thread
 
     accepts_sparse = True
 
@@ -151,7 +151,7 @@ class Neighbors(RowAffinity):
         X : array or sparse array of shape (n_samples, n_features)
         sample_weight : array of shape (n_samples,), optional
         along_axes : bool, default=False
-            Whether unit vectors of many columns are seen along their principal axes only.
+            Whether unit vectors of many columns are projected on their principal axes.
 
         Returns
         -------
@@ -168,11 +168,11 @@ class Neighbors(RowAffinity):
         return self.graph_of(self.search(X, sample_weight))
 
     def graph_of(self, searched: SearchedRows) -> Graph:
-        """The graph on rows whose neighbours were found; see ``Neighbors.search``."""
+        """Build the graph on rows whose neighbours were found; see ``Neighbors.search``."""
         distinct, n = searched.distinct, len(searched.distinct.multiplicity)
         distances, numbers = self._keep_searched(searched, self._neighbors_among(n))
         self._reverse = edges_to(numbers, n).T.tocsr()
-        # A radius of zero, as of a single row, tells no scale.
+        # Radii of zero, such as that of a single row, give no scale.
         spread = self.radii_[self.radii_ > 0] if self.radii_.any() else np.ones(1)
         self._width = WIDTH_RULES[self.weights](spread, float(self.scale))
         weights = self._training_weights(distances, numbers)
@@ -188,7 +188,7 @@ class Neighbors(RowAffinity):
         return SparseGraph(weights, distinct.multiplicity, distinct.vertex_of_row)
 
     def _keep_searched(self, searched: SearchedRows, k: int) -> Found:
-        """Keep the rows, and return the k nearest of each."""
+        """Store the rows and k; return the k nearest of each row."""
         self._keep(searched.distinct)
         self._place(searched.points)
         self.n_neighbors_ = k
@@ -201,12 +201,12 @@ class Neighbors(RowAffinity):
         return 1.0 if self._contrast is None else self._contrast.bound
 
     def _neighbors_among(self, n: int) -> int:
-        """k for so many vertices; see ``benchmarks/studies/neighbors.md``."""
+        """Return k for n vertices; see ``benchmarks/studies/neighbors.md``."""
         usual = max(10, round(np.log2(n)))
         return min(n, usual if self.n_neighbors == "auto" else int(self.n_neighbors))
 
     def _check_parameters(self, X: Any = None) -> None:
-        """Refuse parameters that are none, or none for rows like X."""
+        """Raise an error for parameters that are invalid, or do not fit rows like X."""
         k: Any = self.n_neighbors
         scale, metric, index = self.scale, self.metric, self.index
         if k != "auto" and (not is_integer(k) or k < 2):
@@ -233,12 +233,12 @@ class Neighbors(RowAffinity):
         return neighbors_bytes(sizes, self._neighbors_among(sizes.n_vertices or 1))
 
     def _place(self, searched: SearchedPoints) -> None:
-        """Keep the rows as points that can be searched."""
+        """Store the rows as points, and their index."""
         self._space, self._points = searched.space, searched.points
         self.index_, self._index = searched.index_name, searched.index
 
     def _training_weights(self, distances: Array, numbers: Indices) -> Any:
-        """The weights of all pairs of which one is among the nearest of the other."""
+        """Return the sparse weights of all pairs with one row among the nearest of the other."""
         n, k = numbers.shape
         weights = np.empty((n, k))
 
@@ -251,7 +251,7 @@ class Neighbors(RowAffinity):
         is_edge, kind = weights > 0, index_type(2 * n * k)
         starts = np.append(0, np.cumsum(is_edge.sum(axis=1))).astype(kind)
         edges = weights[is_edge], numbers[is_edge].astype(kind), starts
-        # A pair is found in one direction or in both, with weights that may differ by rounding.
+        # A pair is stored in one direction, or in both with weights that may differ by rounding.
         directed = sparse.csr_array(edges, shape=(n, n))
         directed.sort_indices()
         return directed.maximum(directed.T.tocsr())
@@ -313,7 +313,7 @@ class Neighbors(RowAffinity):
         return self._space.points(in_form_of(self.rows_, X))
 
     def _products(self, points: Any, weighted: Array) -> tuple[Array, Array]:
-        """Products and log scales of some points."""
+        """Return the products and log scales of points of new rows."""
         points, (distances, numbers) = self._index.query_rounded(points, self.n_neighbors_)
         product, log_scale = np.empty((len(numbers), weighted.shape[1])), np.empty(len(numbers))
         vertices, is_sparse = self._points, sparse.issparse(self._points)
@@ -367,7 +367,7 @@ class Neighbors(RowAffinity):
 
 
 def neighbors_bytes(sizes: FitSizes, k: int) -> float | None:
-    """Rows and their copies, pairs of neighbours in the forms of the graph, and the eigensolver."""
+    """Return the memory of rows, their copies, search, graph and eigensolver; None if unknown."""
     n, d, K = sizes.n_vertices, sizes.n_features, sizes.n_clusters
     if n is None or sizes.n_rows is None:
         return None
@@ -381,15 +381,15 @@ class RankedNeighbors(Neighbors):
 
     A row gives the weight ``(r - 1)^-1/2`` to its r-th nearest row, for r = 2 to k (it is its own
     first). The weight of two rows is the mean of what they give each other, scaled so that all rows
-    have the same sum of weights [1]_. So weights do not depend on how far apart rows are. It is the
-    graph of ``GPOD(solver="discrete")``.
+    have the same sum of weights [1]_. So weights do not depend on how far apart rows are.
+    ``GPOD(solver="discrete")`` uses this graph.
 
-    A new row gives ``r^-1/2`` to its r-th nearest training row, scaled as that one.
+    A new row gives ``r^-1/2`` to its r-th nearest training row, scaled by the factor of that row.
 
     Parameters
     ----------
     n_neighbors : int or "auto", default="auto"
-        The number k of neighbours, with the row itself. "auto" is 60, or fewer in few dimensions.
+        The number k of neighbours, including the row. "auto" is 60, or fewer in few dimensions.
     metric : str, default="euclidean"
         As of ``Neighbors``.
     index : str, default="auto"
@@ -413,10 +413,10 @@ class RankedNeighbors(Neighbors):
     scaling_steps: ClassVar[int] = 20
     most_neighbors: ClassVar[int] = 60
     few_neighbors: ClassVar[int] = 15
-    many_dimensions: ClassVar[float] = 9.0  # from which on "auto" is most_neighbors
+    many_dimensions: ClassVar[float] = 9.0  # from here on, "auto" is most_neighbors
 
-    weight_bound_ = None  # weights among new rows are not on the scale of the graph's
-    # What the graph of neighbours can be set to, and this one cannot.
+    weight_bound_ = None  # weights between new rows have another scale
+    # Parameters of ``Neighbors`` that are fixed here.
     graph, weights, scale, density_contrast = "symmetric", "binary", 1.0, 0.0
 
     def __init__(
@@ -443,7 +443,7 @@ class RankedNeighbors(Neighbors):
         return RankedGraph(weights, distinct.multiplicity, distinct.vertex_of_row, numbers, support)
 
     def local_neighbors(self, searched: SearchedRows, k: int) -> int:
-        """Return how many of k are near, fewer in few dimensions; see ``Neighbors.search``."""
+        """Return k, or fewer if the data have few dimensions; see ``Neighbors.search``."""
         few = min(self.few_neighbors, k)
         if k < 2 * few:
             return k
@@ -451,7 +451,7 @@ class RankedNeighbors(Neighbors):
         return int(max(few, round(k * min(1.0, d / self.many_dimensions))))
 
     def with_few_neighbors(self, graph: Any) -> Any:
-        """Return a graph of fewer neighbours, or None where they are few; see ``Affinity.fit``."""
+        """Return the graph with fewer neighbours, or None if it has few; see ``Affinity.fit``."""
         if self.n_neighbors_ <= 1.5 * self.few_neighbors:
             return None
         numbers = graph.numbers[:, : self.few_neighbors + 1]
@@ -460,7 +460,7 @@ class RankedNeighbors(Neighbors):
         return replace(graph, weights=weights, numbers=numbers)
 
     def _ranked(self, numbers: Indices) -> Any:
-        """The mean of what rows give each other."""
+        """Return the mean of the weights that two rows give each other, by rank."""
         n, k = numbers.shape
         given = np.tile(np.arange(1, max(k, 2)) ** -0.5, n)[: n * (k - 1)]
         starts = np.arange(0, n * (k - 1) + 1, max(k - 1, 1)) if k > 1 else np.zeros(n + 1, int)
@@ -479,13 +479,13 @@ class RankedNeighbors(Neighbors):
         return factors
 
     def _support(self, distances: Array, numbers: Indices) -> Array:
-        """``-1/2 (d(x) / r(y))^2``: d is the distance to the nearest row y, r its radius."""
+        """Return ``-1/2 (d / r(y))^2``: d is the distance to the nearest row y, r(y) its radius."""
         with np.errstate(over="ignore"):
             ratio = distances / self.support_radii()[numbers]
         return np.asarray(-0.5 * np.minimum(ratio, 1e150) ** 2)
 
     def support_radii(self) -> Array:
-        """The radius of each training row, at least a tenth of the median one."""
+        """Return the radius of each training row, at least a tenth of the median one."""
         spread = self.radii_[self.radii_ > 0]
         least = 0.1 * float(np.median(spread)) if len(spread) else 1.0
         return np.maximum(self.radii_, least)
@@ -506,7 +506,7 @@ class RankedNeighbors(Neighbors):
         self.scaling_ = state.array("scaling", (len(self.multiplicity_),), least=TINY)
 
     def _votes_of(self, numbers: Indices) -> Array:
-        """Return the weights that a row gives to training rows which are its nearest, in order."""
+        """Return the weights that each row gives to its nearest training rows, in their order."""
         votes = np.arange(1, numbers.shape[1] + 1) ** -0.5
         return votes * (self.scaling_ * self.multiplicity_)[numbers]
 
@@ -518,7 +518,7 @@ class RankedNeighbors(Neighbors):
         return sparse.vstack(found, format="csr"), supports
 
     def _nearest(self, X: Any, width: int) -> Iterator[tuple[slice, Indices, Array]]:
-        """Blocks of rows, their nearest training rows, of ``width`` numbers each, and support."""
+        """Yield blocks of rows, their nearest training rows (``width`` numbers each), support."""
         size = max(self.n_neighbors_ * max(1, width), X.shape[1])
         for rows in row_blocks(X.shape[0], size, self.chunk_elements):
             points = self._points_of(X[rows])
@@ -549,7 +549,7 @@ class RankedNeighbors(Neighbors):
         return self._in_own_graph(self.rows_, V, self.multiplicity_, self.index_)
 
     def _in_own_graph(self, X: Any, V: Array, counts: Array, index: str) -> Array:
-        """``sum_j c_j W(x_i, x_j) V[j]`` in the graph of the rows of X alone."""
+        """Return ``sum_j c_j W(x_i, x_j) V[j]`` in the graph of the rows of X alone."""
         own = RankedNeighbors(max(self.n_neighbors_, 2), metric=self.metric, index=index)
         graph = own.graph_of(own.search(X, counts))
         summed = np.zeros((graph.n_vertices, V.shape[1]))
@@ -561,7 +561,7 @@ class RankedNeighbors(Neighbors):
 
 
 def local_dimension(distances: Array, few: int) -> float:
-    """Return the dimension: the k-th and the few-th of the distances grow as k^(1 / dimension)."""
+    """Return the dimension d of the data: distances to the k-th neighbour grow as k^(1/d)."""
     k = distances.shape[1]
     near, far = np.median(distances[:, few - 1]), np.median(distances[:, -1])
     if not near > 0 or far <= near:

@@ -1,1 +1,1 @@
-"""From a cut of the training rows to any row."""
+"""A cut at any row: eigenfunctions, labels and probabilities (``labelling``), limits of sizes."""

@@ -1,11 +1,11 @@
-"""From eigenvectors to eigenfunctions: the relaxed cut at rows it has never seen.
+"""Eigenfunctions: the eigenvectors of a relaxed cut, extended to new rows.
 
 The consistent form follows from ``(L u)(x) = lambda m(x) u(x)``:
 
     u_k(x) = (1/n) sum_j W(x, x_j) u_k[j] / (d(x) - lambda_k m(x)).
 
 For NCut it is Eq. 15 and Algorithm 2; for RatioCut the eigenfunction of von Luxburg, Belkin and
-Bousquet (2008). At a training row it gives back the eigenvector's entry.
+Bousquet (2008). At a training row it equals the eigenvector's entry.
 
 Algorithm 1's form for RatioCut, with s(x) = d(x), is
 
@@ -64,9 +64,9 @@ class SinglePrecisionAverager:
     """
 
     unit = 2.0**-24
-    largest_exponent_error = 0.05  # beyond, single precision is of no use
+    largest_exponent_error = 0.05  # rows beyond get no values
     largest_factor = 1e30  # of the exponents; float32 ends at 3e38
-    least_weight = 1e-20  # sums of weights below it may have lost some that underflowed
+    least_weight = 1e-20  # smaller sums of weights may have lost weights that underflowed
 
     def __init__(self, factor: Array, V: Array, multiplicity: Array) -> None:
         lowest, highest = V.min(axis=0), V.max(axis=0)
@@ -82,11 +82,11 @@ class SinglePrecisionAverager:
         self._reach = [float(part.max()) for part in (g_squares, np.sqrt(g * g_squares), g)]
 
     def __call__(self, left: Array) -> tuple[Array, Array, Array]:
-        """Averages at new rows and log degrees, given the left factor ``g(x) [2x, |x|^2, 1]``.
+        """Return averages, log degrees and bounds for rows, given ``g(x) [2x, |x|^2, 1]``.
 
-        And a bound on the relative error of the sums: a degree is off by at most this share, a
-        value by at most twice this share of the ``spread``, half the range, of its column. It is
-        infinite where single precision fails.
+        The bound is relative: a degree is off by at most this share, a value by at most twice this
+        share of the ``spread`` (half the range) of its column. It is infinite where single
+        precision fails.
         """
         exponent_error = np.full(len(left), np.inf)
         if max(self._reach) <= self.largest_factor:
@@ -107,7 +107,7 @@ class SinglePrecisionAverager:
 
 @dataclass(frozen=True)
 class SinglePrecisionValues:
-    """Eigenfunctions at rows in single precision, and how far off they may be."""
+    """Eigenfunctions and degrees at rows in single precision, with bounds on their errors."""
 
     values: Array
     error: Array  # bound on the length of the error of each row; infinite where precision fails
@@ -117,7 +117,7 @@ class SinglePrecisionValues:
 
 @dataclass(frozen=True)
 class Eigenfunctions:
-    """The consistent form, for both cuts. Callable on rows of data."""
+    """The consistent form of eigenfunctions, for both cuts; call it with rows."""
 
     affinity: Affinity
     cut: Cut
@@ -128,25 +128,25 @@ class Eigenfunctions:
 
     @property
     def base(self) -> Eigenfunctions:
-        """The eigenfunctions of the graph that these are, or are combinations of."""
+        """The eigenfunctions of the graph, which these are, or which these combine."""
         return self
 
     def __call__(self, X: Array) -> Array:
-        """``u_k(x)`` for each row x of X, a column per k."""
+        """Return ``u_k(x)`` for each row x of X, in column k."""
         return self.with_support(X)[0]
 
     def fixed_values(self, X: Any) -> tuple[Indices, Array]:
-        """Which rows of X have a value of their own, whatever the graph, and these values."""
+        """Return which rows of X have prescribed values (here: none), and these values."""
         return np.empty(0, dtype=np.intp), np.empty((0, len(self.pairs.values)))
 
     def with_support(self, X: Array) -> tuple[Array, Array]:
-        """``u_k(x)``, and the support of each row: log d(x), or what the affinity has instead."""
+        """Return ``u_k(x)`` and each row's support: log d(x), or the affinity's own measure."""
         product = self.affinity.apply(X, self._columns)
         return self._from_product(product, X), product.row_support
 
     @property
     def _columns(self) -> Array:
-        """What is averaged at new rows: the eigenvectors, and the indicator of small components."""
+        """The columns averaged at new rows: eigenvectors, and an indicator of small components."""
         takes_part = self.pairs.takes_part
         if takes_part.all():
             return self.pairs.vectors
@@ -157,8 +157,8 @@ class Eigenfunctions:
         average = product.values / product.degrees[:, np.newaxis]
         of_small = average[:, K:].sum(axis=1)
         values, supported = self._consistent_form(average[:, :K], of_small, log_degrees)
-        # A training row is always itself, and a row without an edge to the graph, as far as float64
-        # can see, is as good as the training row nearest to it.
+        # Where the form fails, a row takes the values of an identical training row. A row without
+        # an edge to the graph, up to rounding, takes those of the nearest training row.
         for rows, vertices_of in (
             (np.flatnonzero(~supported), self.affinity.identical_vertices),
             (np.flatnonzero(log_degrees < self.least_log_degree), self.affinity.nearest_vertices),
@@ -171,11 +171,11 @@ class Eigenfunctions:
 
     @property
     def least_log_degree(self) -> float:
-        """log of the mean affinity that is nothing compared to the largest weight."""
+        """The log degree below which a row has no edge to the graph, up to rounding."""
         return float(np.log(EPS * self.affinity.largest_weight_))
 
     def eigenvectors(self) -> Array:
-        """The eigenvectors as the consistent form gives them back at the training vertices."""
+        """Return the consistent form at the training vertices, which equals the eigenvectors."""
         degrees = np.where(self.degrees > 0, self.degrees, 1.0)
         average = self.pairs.products / degrees[:, np.newaxis]
         of_small = (~self.pairs.takes_part).astype(np.float64)
@@ -184,17 +184,17 @@ class Eigenfunctions:
         return np.where(supported[:, np.newaxis], values, self.pairs.vectors)
 
     def at_training_vertices(self) -> Array:
-        """This extension's value at the training vertices."""
+        """Return this extension's values at the training vertices."""
         return self.eigenvectors()
 
     def unit(self, values: Array) -> Array:
-        """Values of functions for which ``(1/n) sum_i m(x_i) u_k(x_i) u_l(x_i)`` is 1 or 0."""
+        """Scale values so that ``(1/n) sum_i m(x_i) u_k(x_i) u_l(x_i)`` is 1 if k = l, else 0."""
         return float(np.sqrt(self.affinity.n_rows_)) * values
 
     def _consistent_form(
         self, average: Array, of_small: Array, log_degrees: Array
     ) -> tuple[Array, Mask]:
-        """Return ``u_k(x)`` from averages, and where it is supported; else lambda counts as 0."""
+        """Return ``u_k(x)`` from averages, and where it is valid; elsewhere the averages."""
         mass_per_degree = self.cut.mass_per_degree(log_degrees) * (1 - of_small)
         denominator = 1 - mass_per_degree[:, np.newaxis] * self.pairs.values
         supported = np.min(denominator, axis=1) > SUPPORT
@@ -212,11 +212,11 @@ class Eigenfunctions:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}  # the fields
 
     def single_precision_pays(self, n_rows: int) -> bool:
-        """Whether ``single_precision_values`` can be used, and is faster for that many rows."""
+        """Return whether ``single_precision_values`` works, and is faster for this many rows."""
         return n_rows * len(self.pairs.vectors) > 1 << 18 and self._averager is not None
 
     def single_precision_values(self, X: Array) -> SinglePrecisionValues:
-        """``u_k(x)`` in single precision, with a bound on the error of each row."""
+        """Return ``u_k(x)`` in single precision, with a bound on the error of each row."""
         left = self.affinity.exponent_factors(X)
         assert self._averager is not None and left is not None
         averages, log_degrees, of_sums = self._averager(left)
@@ -241,7 +241,7 @@ class Eigenfunctions:
         exact: Callable[[Array], NDArray[Any]],
         rough: Callable[[SinglePrecisionValues], tuple[NDArray[Any], Mask]],
     ) -> NDArray[Any]:
-        """Fill answers by ``rough`` in single precision where it is certain, else by ``exact``."""
+        """Fill and return answers: by ``rough`` where that is certain, else by ``exact``."""
         n_rows, pays = X.shape[0], self.single_precision_pays(X.shape[0])
         if not pays and n_rows <= CHUNK_ROWS_IN_DOUBLE:
             return exact(X)
@@ -260,7 +260,7 @@ class Eigenfunctions:
         return answers
 
     def in_single_precision(self, X: Array) -> NDArray[np.float32]:
-        """``u_k(x)`` as float32; rows of which single precision is not sure come from double."""
+        """Return ``u_k(x)`` as float32, from double precision where single may be wrong."""
 
         def rough(found: SinglePrecisionValues) -> tuple[Array, Mask]:
             return found.values, found.error < 1e-3 * np.linalg.norm(found.values, axis=1)
@@ -269,15 +269,15 @@ class Eigenfunctions:
         return self.in_cheapest_precision(X, values, lambda X: self(X).astype(np.float32), rough)
 
     def _state(self) -> dict[str, Any]:
-        """As plain values and arrays, without the affinity."""
+        """Return plain values and arrays for a file, without the affinity."""
         return {"form": self.form, "degrees": self.degrees, "pairs": self.pairs._state()}
 
     def support(self, X: Array) -> Array:
-        """How well the data support each row: log d(x), or what the affinity has instead."""
+        """Return the support of each row: log d(x), or the affinity's own measure."""
         return self.affinity.apply(X, np.empty((len(self.pairs.vectors), 0))).row_support
 
     def report_lost_components(self) -> None:
-        """Warn where an eigenvalue carries no cluster."""
+        """Warn about eigenvalues that are too large to belong to clusters."""
         # Beyond the smallest d/m lies the essential spectrum of the limit operator: eigenvectors
         # concentrate on single rows (RatioCut) or are noise (NCut, lambda = 1).
         connected = self.degrees[self.pairs.takes_part & (self.degrees > 0)]
@@ -297,8 +297,8 @@ class Algorithm1(Eigenfunctions):
     """The paper's Algorithm 1 for RatioCut, to the letter, divided by sqrt(lambda) once.
 
     The constant direction is left out. Further eigenvalues of zero, as of a graph in pieces, count
-    as the least that float64 can tell from zero. The form does not give back the eigenvectors at
-    training rows, nor have its functions unit norm there.
+    as the least that float64 can tell from zero. At the training rows the functions differ from the
+    eigenvectors, and do not have unit norm.
     """
 
     form: ClassVar[str] = "algorithm1"
@@ -323,12 +323,12 @@ class Algorithm1(Eigenfunctions):
 
     @property
     def _floor(self) -> float:
-        """The least eigenvalue that can be told from zero."""
+        """The least eigenvalue that differs from zero by more than rounding."""
         return float(1e-12 * self.degrees.max())
 
     @cached_property
     def _constant(self) -> Array:
-        """The coefficients, of unit length, of the constant among the eigenvectors."""
+        """The coefficients of the constant function in the eigenvectors, of unit length."""
         part = self.pairs.takes_part
         sums = self.affinity.multiplicity_[part] @ self.pairs.vectors[part]
         sums = np.where(self.pairs.values <= self._floor, sums, 0.0)
@@ -359,7 +359,7 @@ class LandmarkFunctions(Eigenfunctions):
 
     The eigenpairs g, lambda of the graph on landmarks give those of the rows: ``U = Z c`` with
     ``c = g / sqrt(1 - lambda)``, and ``u(x) = z(x)^T c``, exact at the training rows. With density
-    contrast RatioCut holds to the resolution of the landmarks, and lambda counts by the mean m / d.
+    contrast, RatioCut is exact only for landmarks, and lambda is multiplied by the mean of m / d.
     """
 
     form: ClassVar[str] = "landmarks"
@@ -372,7 +372,7 @@ class LandmarkFunctions(Eigenfunctions):
         return product.values / self._root
 
     def eigenvectors(self) -> Array:
-        """The table c: the value of a row that belongs to one landmark alone."""
+        """Return the table c: the values of rows that belong to one landmark only."""
         return self.pairs.vectors / self._root
 
     @cached_property
@@ -395,14 +395,14 @@ EXTENSIONS: dict[str, Callable[[Affinity, Cut, EigenPairs, Array], Eigenfunction
 def extend(
     extension: str, affinity: Affinity, cut: Cut, pairs: EigenPairs, degrees: Array
 ) -> Eigenfunctions:
-    """The eigenfunctions in the form called ``extension`` ("consistent" or "paper")."""
+    """Build the eigenfunctions in the form ``extension`` ("consistent" or "paper")."""
     form = affinity.form or (cut.paper_extension if extension == "paper" else extension)
     return EXTENSIONS[form](affinity, cut, pairs, degrees)
 
 
 @dataclass(frozen=True)
 class FixedRows:
-    """Values of some rows, which are recognized by digests: a model must not give rows away."""
+    """Prescribed values of some rows, stored by digests: a model must not reveal its rows."""
 
     digests: Indices  # (n_fixed, 2): of the numbers in each row
     values: Array  # (n_fixed, K)
@@ -412,7 +412,7 @@ class FixedRows:
         return cls(row_digests(X), values)
 
     def places(self, X: Any) -> tuple[Indices, Indices]:
-        """Which rows of X are among them, and which ones these are."""
+        """Return which rows of X have prescribed values, and the index of each among these."""
         place = {tuple(digest): i for i, digest in enumerate(self.digests.tolist())}
         found = [place.get(tuple(digest), -1) for digest in row_digests(X).tolist()]
         which = np.array(found, dtype=np.intp)
@@ -421,7 +421,7 @@ class FixedRows:
 
 
 def row_digests(X: Any) -> Indices:
-    """128 bits for each row, which are the same for the same numbers; as two integers."""
+    """Return 128 bits for each row, equal for equal numbers, as two integers."""
     digests = b"".join(
         hashlib.blake2b(key, digest_size=16).digest()
         for rows in row_blocks(X.shape[0], X.shape[1], 1 << 20)
@@ -432,7 +432,7 @@ def row_digests(X: Any) -> Indices:
 
 @dataclass(frozen=True)
 class CombinedFunctions(Eigenfunctions):
-    """``v(x) = u(x) B``: a cut with known labels, its values fixed at some rows."""
+    """Combinations ``v(x) = u(x) B``, for known labels and pairs; values at some rows are fixed."""
 
     combined: Eigenfunctions
     combination: Array  # B

@@ -1,4 +1,4 @@
-"""Labels of new rows: in single precision wherever that cannot change a label."""
+"""Labels, margins and probabilities of rows from their eigenfunctions; numbers of clusters."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from eigencut.io.state_reader import StateReader
 
 OUTLIER = -1
 
-CLOSE = 1e-8  # relative difference of two scores, or supports, that rounding might decide
+CLOSE = 1e-8  # relative difference of scores, or supports, below which rounding might decide
 
 
 def scores_and_support(functions: Eigenfunctions, rotation: Array, X: Array) -> tuple[Array, Array]:
-    """The coordinate of each row along each cluster, and its support log d(x)."""
+    """Return the score of each row for each cluster, and its support log d(x)."""
     U, support = functions.with_support(X)
     return normalize_rows(U) @ rotation, support
 
 
 def is_outlier(support: Array, least_support: float) -> Mask:
-    """Return where the support lies below the least, by more than rounding."""
+    """Return which rows have support below the least, by more than rounding."""
     return np.asarray(support < least_support - TIE)
 
 
 def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array, Indices, Mask]:
-    """Scores, not of unit length, and labels in single precision; whether labels are certain."""
+    """Return scores (not normalized) and labels in single precision, and which are certain."""
     scores = rough.values @ rotation
     every = np.arange(len(scores))
     labels = np.argmax(scores, axis=1)
@@ -51,29 +51,29 @@ def certain_labels(rough: SinglePrecisionValues, rotation: Array) -> tuple[Array
 # The certainty ``c = min(1, d(x) / d_least)`` falls to 0 far from the training rows: there all
 # clusters are equally probable.
 
-# How much less probable a cluster before the label is, at least: argmax takes the first of equals.
+# Clusters before the label have logits lower by this: argmax would take the first of equals.
 NUDGE = 1e-12
 
 
 def certainty(support: Array, least_support: float) -> Array:
-    """c(x): the share that a row has of the least support of training rows, at most 1."""
+    """Return ``c(x) = min(1, d(x) / d_least)``, given logarithms."""
     return np.exp(np.minimum(support - least_support, 0.0))
 
 
 def margins_of(scores: Array) -> Array:
-    """The lead of the largest score over the second, negative ones counting as 0."""
+    """Return the lead of the largest score over the second; negative scores count as 0."""
     ranked = np.sort(np.clip(scores, 0.0, 1.0), axis=1)
     return np.asarray(ranked[:, -1] - (ranked[:, -2] if ranked.shape[1] > 1 else 0.0))
 
 
 def fitted_temperature(margins: Array, weight: Array) -> float:
-    """T, from the margins of the training vertices and how many rows each stands for."""
+    """Return T, from the margins of the training vertices and their multiplicities."""
     unclear = 1.0 - float(weight @ margins / weight.sum())
     return 0.12 + 0.2 * unclear  # from generated data, see benchmarks/probabilities.py
 
 
 def probabilities_of(scores: Array, labels: Indices, certain: Array, temperature: float) -> Array:
-    """p_k for each row; the first of the largest is the label, whatever rounding does."""
+    """Return p_k for each row; argmax gives the label, whatever rounding does."""
     logits = np.clip(scores, 0.0, 1.0)
     logits -= logits.max(axis=1, keepdims=True)
     logits *= (certain / temperature)[:, np.newaxis]
@@ -89,30 +89,30 @@ def probabilities_of(scores: Array, labels: Indices, certain: Array, temperature
 
 @dataclass(frozen=True)
 class ClusterNumbers:
-    """The number of each cluster."""
+    """The number of each cluster: after updates, numbers of clusters that have gone are missing."""
 
-    numbers: Indices  # (K,): ascending: that of the first column of a rotation comes first
+    numbers: Indices  # (K,), ascending: that of each column of the rotation
     # How many numbers were given so far, to these clusters or to others that have gone.
     n_given: int
 
     @classmethod
     def of_fit(cls, n_clusters: int) -> ClusterNumbers:
-        """Those of a fit: 0, 1, ..., K-1."""
+        """Return the numbers after a fit: 0, 1, ..., K-1."""
         return cls(np.arange(n_clusters), n_clusters)
 
     @property
     def is_plain(self) -> bool:
-        """Whether column k is cluster k, and there is no other."""
+        """Whether column k is cluster k, and no cluster has gone."""
         return self.n_given == len(self.numbers)
 
     def of_labels(self, labels: Indices) -> Indices:
-        """Columns as the numbers of their clusters; what is below 0 stays."""
+        """Convert columns to numbers of clusters; negative labels stay."""
         if self.is_plain:
             return labels
         return np.where(labels < 0, labels, self.numbers[labels])
 
     def of_columns(self, values: Array) -> Array:
-        """A column for each number ever given, those of clusters that have gone being 0."""
+        """Return a column for each number ever given: zeros for clusters that have gone."""
         if self.is_plain:
             return values
         spread = np.zeros((len(values), self.n_given), dtype=values.dtype)
@@ -120,7 +120,7 @@ class ClusterNumbers:
         return spread
 
     def refuse_gaps(self, what: str) -> None:
-        """An error for what speaks of clusters 0 to K-1, if they have other numbers."""
+        """Raise an error if clusters have other numbers than 0 to K-1, which ``what`` needs."""
         if not self.is_plain:
             listed = ", ".join(map(str, self.numbers))
             got = f"clusters {listed}, since others have gone in updates"

@@ -1,10 +1,10 @@
-"""Limits of the sizes of clusters: prices under which the best cluster of each row keeps to them.
+"""Limits of the sizes of clusters, kept by a price for each cluster.
 
     maximize  sum_i w_i s_i,k(i)    subject to    low <= sum of w_i over cluster k <= high
 
 is solved by labels ``k(i) = argmax_k (s_ik + b_k)`` with one price b_k for each cluster, the dual
-of its limits, which labels new rows as well. Newton's method on a smoothed dual and coordinate
-steps come near the prices; shortest augmenting paths between clusters end at them.
+variable of its limits. Prices label new rows as well. Newton's method on a smoothed dual and
+coordinate steps approximate them; shortest augmenting paths between clusters make them exact.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from eigencut.exceptions import invalid
 
 @dataclass(frozen=True)
 class PriceSettings:
-    """How prices are searched."""
+    """Limits of the search for prices."""
 
-    some_rows: int = 8192  # Coordinate steps run on so many rows, the undecided ones,
-    rounds: int = 60  # so many times for each cluster.
+    some_rows: int = 8192  # Coordinate steps use this many rows, the least decided,
+    rounds: int = 60  # and change each price this many times.
     most_moves: int = 5000  # Rows that augmenting paths move at most.
-    # Of the smoothed dual, with so many steps each, until this share of rows is in excess.
+    # Of the smoothed dual; Newton steps for each; share of rows in excess at which to stop.
     temperatures: tuple[float, ...] = (0.2, 0.05, 0.012, 3e-3, 8e-4, 2e-4, 5e-5, 1e-5, 1e-6, 1e-7)
     newton_steps: int = 8
     near: float = 5e-4
@@ -38,7 +38,7 @@ SETTINGS = PriceSettings()
 
 
 def check_size_limits(low: Any, high: Any) -> None:
-    """Refuse what is no limit of the size of a cluster."""
+    """Raise an error for invalid limits of cluster sizes."""
     for name, value in (("min_cluster_size", low), ("max_cluster_size", high)):
         is_word = value is None or (isinstance(value, str) and value == "equal")
         is_rows = is_integer(value) and is_real(value) and value >= 1
@@ -50,7 +50,7 @@ def check_size_limits(low: Any, high: Any) -> None:
 
 @dataclass(frozen=True)
 class SizeLimits:
-    """How many rows a cluster has at least and at most; where rows have weights, sums of these."""
+    """The least and the most rows of a cluster, or sums of their weights."""
 
     low: float
     high: float
@@ -59,7 +59,7 @@ class SizeLimits:
     def from_parameters(
         cls, low: Any, high: Any, n_clusters: int, weight: Array
     ) -> SizeLimits | None:
-        """Return the limits for these rows, None without any; refuse those that cannot hold."""
+        """Return the limits, None without any; refuse limits that no clusters could keep."""
         if low is None and high is None:
             return None
         total, K = float(weight.sum()), n_clusters
@@ -73,7 +73,7 @@ class SizeLimits:
             return cls(float(low), float(high))
         least = 0.0 if low is None else _rows(low, total)
         most = total if high is None else _rows(high, total)
-        if is_whole:  # 1e-9: a share that stands for whole rows does so whatever rounding says
+        if is_whole:  # 1e-9: a share of whole rows may be off by rounding
             least, most = math.ceil(least - 1e-9 * total), math.floor(most + 1e-9 * total)
         for name, value, is_kept, relation in (
             ("min_cluster_size", least, K * least <= total * (1 + 1e-12), "more than"),
@@ -100,7 +100,7 @@ def _rows(limit: Any, total: float) -> float:
 def price_clusters(scores: Array, weight: Array, limits: SizeLimits) -> tuple[Array, Array]:
     """Return a price for each cluster, and by how much sizes still exceed the limits.
 
-    They do only where rows with equal scores, or one row that stands for many, cannot be divided.
+    They do only if rows with equal scores, or one row that stands for many, cannot be divided.
     """
     prices, some = np.zeros(scores.shape[1]), np.arange(len(scores))
     if len(scores) > SETTINGS.some_rows and not _is_near(scores, weight, limits, prices):
@@ -118,13 +118,13 @@ def price_clusters(scores: Array, weight: Array, limits: SizeLimits) -> tuple[Ar
 
 
 def _is_near(scores: Array, weight: Array, limits: SizeLimits, prices: Array) -> bool:
-    """Return whether few rows have to be moved."""
+    """Return whether only few rows must move for sizes to keep the limits."""
     sizes = np.bincount(np.argmax(scores + prices, axis=1), weight, len(prices))
     return bool(np.abs(limits.excess(sizes)).sum() <= SETTINGS.near * weight.sum())
 
 
 def _smoothed(scores: Array, weight: Array, limits: SizeLimits) -> Array:
-    """Return prices near the best, by Newton's method on a dual that is less and less smooth."""
+    """Return approximate prices, by Newton's method on a dual that is less and less smoothed."""
     prices = np.zeros(scores.shape[1])
     for temperature in SETTINGS.temperatures:
         for _ in range(SETTINGS.newton_steps):
@@ -147,7 +147,7 @@ def _smoothed(scores: Array, weight: Array, limits: SizeLimits) -> Array:
 
 
 def _newton_step(prices: Array, sizes: Array, curvature: Array, limits: SizeLimits) -> Array:
-    """Minimize the quadratic model of the dual over prices, one after another; 0 is a corner."""
+    """Return the step that minimizes a quadratic model of the dual, which has a kink at price 0."""
     step, slope = np.zeros(len(prices)), sizes.copy()
     for _ in range(SETTINGS.rounds):
         largest = 0.0
@@ -168,7 +168,7 @@ def _newton_step(prices: Array, sizes: Array, curvature: Array, limits: SizeLimi
 def _coordinate_steps(
     scores: Array, weight: Array, limits: SizeLimits, prices: Array, fixed: Any
 ) -> Array:
-    """Set each price in turn so that its cluster keeps to the limits, besides ``fixed`` sizes."""
+    """Set each price in turn so that its cluster, with ``fixed`` other rows, keeps the limits."""
     prices = prices.copy()
     priced = scores + prices
     for _ in range(SETTINGS.rounds):
@@ -178,7 +178,7 @@ def _coordinate_steps(
             needed = priced.max(axis=1) - scores[:, k]  # the least price at which a row comes here
             order = np.argsort(needed)
             size = fixed[k] + np.concatenate([[0.0], np.cumsum(weight[order])])
-            # size[m] is that of the m rows that need least.
+            # size[m] is the size with the m rows that need the least price.
             at_zero = m = int(np.searchsorted(needed[order], 0.0, side="left"))
             if size[at_zero] > limits.high:
                 m = max(int(np.searchsorted(size, limits.high * (1 + 1e-12), side="right")) - 1, 0)
@@ -193,7 +193,7 @@ def _coordinate_steps(
 
 
 class _RowMoves:
-    """What moving a row between clusters costs at least; the last node stands outside."""
+    """The least costs of moving a row between clusters, and from or to an extra last node."""
 
     def __init__(self, scores: Array, weight: Array, limits: SizeLimits, labels: Indices) -> None:
         self.scores, self.weight, self.limits, self.labels = scores, weight, limits, labels
@@ -219,7 +219,7 @@ class _RowMoves:
         self.costs[-1, k] = 0.0 if self.sizes[k] > self.limits.low + little else np.inf
 
     def shortest(self) -> tuple[Array, Indices]:
-        """Return the least cost between each two nodes, and the node before the last on the way."""
+        """Return the least cost between each two nodes, and the last node but one on the path."""
         costs = self.costs.copy()
         np.fill_diagonal(costs, 0.0)
         before = np.where(np.isfinite(costs), np.arange(len(costs))[:, np.newaxis], -1)
@@ -231,7 +231,7 @@ class _RowMoves:
         return costs, before
 
     def gain(self) -> list[int]:
-        """Return a way around that costs less than nothing, backwards; nothing if there is none."""
+        """Return a cycle of negative cost, backwards; an empty list if there is none."""
         n = len(self.costs)
         cost, before = np.zeros(n), np.arange(n)
         for _ in range(n):
@@ -242,7 +242,7 @@ class _RowMoves:
             before = np.where(is_less, through.argmin(axis=0), before)
             cost = np.where(is_less, through.min(axis=0), cost)
         node = int(np.flatnonzero(is_less)[0])
-        for _ in range(n):  # so that it lies on the way around
+        for _ in range(n):  # so that the node lies on the cycle
             node = int(before[node])
         way = [node, int(before[node])]
         while way[-1] != node:
@@ -250,7 +250,7 @@ class _RowMoves:
         return way
 
     def move(self, way: list[int], excess: float) -> bool:
-        """Move a row along each step of a way, backwards; return whether none weighs too much."""
+        """Move a row along each edge of a backward path; return False if one weighs too much."""
         steps = [(a, b) for b, a in pairwise(way) if a < self.K and b < self.K]
         moved = [int(self.rows[a, b]) for a, b in steps]
         if max(self.weight[row] for row in moved) >= 2 * excess:
@@ -269,7 +269,7 @@ class _RowMoves:
 def _augmented(
     scores: Array, weight: Array, limits: SizeLimits, prices: Array
 ) -> tuple[Array, Array]:
-    """Move rows along the cheapest ways until sizes keep to the limits; return the prices."""
+    """Move rows along cheapest paths until sizes keep the limits; return prices and excess."""
     moves = _RowMoves(scores, weight, limits, np.argmax(scores + prices, axis=1))
     little = 1e-9 * float(weight.sum())
     is_even = bool((weight == weight[0]).all())

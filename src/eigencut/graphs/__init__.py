@@ -1,1 +1,1 @@
-"""The weighted graph that is cut; affinities make it."""
+"""Graphs to cut: sparse ones, components (``base``); complete and landmark ones (``complete``)."""

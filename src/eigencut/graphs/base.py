@@ -1,4 +1,4 @@
-"""The graph that is cut: what components and eigenpairs ask of it, and how rows belong to it."""
+"""Weighted graphs whose vertices stand for rows, sparse graphs, and connected components."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from eigencut._utils.running import for_each, holding
 
 @dataclass(frozen=True)
 class OutlierThreshold:
-    """The similarity below which a row is an outlier, and how many of the training rows are."""
+    """The support below which a row is an outlier, and how many training rows are below it."""
 
     least: float
     n_outside: float
     n_rows: float
-    one_row: float = 1.0  # what an ordinary row counts
+    one_row: float = 1.0  # the sample weight of an ordinary row
 
     @property
     def share(self) -> float:
-        """Of rows with less."""
+        """The share of training rows below the threshold."""
         return self.n_outside / self.n_rows
 
     def outlier_threshold(self, share: float) -> OutlierThreshold:
-        """What is decided, whatever the share was."""
+        """Return this threshold: it is fixed, whatever the share."""
         return self
 
     def decayed(self, decay: float) -> OutlierThreshold:
-        """As if every row counted only ``decay``."""
+        """Return the threshold with counts of rows multiplied by ``decay``."""
         return replace(self, n_outside=decay * self.n_outside, n_rows=decay * self.n_rows)
 
     def added(self, n_outside: float, n_rows: float) -> OutlierThreshold:
-        """With more rows."""
+        """Return the threshold with more rows counted."""
         return replace(self, n_outside=self.n_outside + n_outside, n_rows=self.n_rows + n_rows)
 
 
-EDGE = EPS  # of sqrt(d_i d_j): a smaller weight is no edge
+EDGE = EPS  # in units of sqrt(d_i d_j); a smaller weight does not count as an edge
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Graph(ABC):
     vertices_are: ClassVar[str]
 
     weights: Any  # Symmetric weights ``W(x_i, x_j)``, without the factor 1/n
-    multiplicity: Array  # (n_vertices,): the number, or sum of weights, of the rows of a vertex
+    multiplicity: Array  # (n_vertices,): the rows of each vertex, or the sum of their weights
 
     @property
     def n_vertices(self) -> int:
@@ -64,18 +64,18 @@ class Graph(ABC):
 
     @cached_property
     def n_rows(self) -> float:
-        """n, the number of training rows; where they have weights, the sum of these."""
+        """n, the number of training rows, or the sum of their sample weights."""
         return float(self.multiplicity.sum())
 
     @cached_property
     def one_row(self) -> float:
-        """What an ordinary row counts: the median over the different rows, the unit of rules."""
+        """The median multiplicity: what an ordinary row counts in rules about numbers of rows."""
         return float(np.median(self.multiplicity))
 
     @property
     @abstractmethod
     def n_labels(self) -> int:
-        """For how many rows there will be labels."""
+        """The number of rows that get labels."""
 
     @cached_property
     def degrees(self) -> Array:
@@ -89,15 +89,15 @@ class Graph(ABC):
 
     @abstractmethod
     def matmat(self, V: Array) -> Array:
-        """``W @ V`` on vertices, with the factor 1/n; multiplicities are the caller's."""
+        """Return ``W @ V / n`` on vertices; the caller multiplies V by multiplicities."""
 
     @abstractmethod
     def dense(self, vertices: Indices | None = None) -> Array:
-        """The weights as one array, among all vertices or some: for small graphs."""
+        """Return the weights between all or some vertices as one array, for small graphs."""
 
     @abstractmethod
     def components(self) -> Indices:
-        """The connected component of every vertex, in no particular order.
+        """Return the connected component of every vertex, numbered in any order.
 
         An edge is a weight ``W(x_i, x_j) > EDGE sqrt(d_i d_j)``: dropping all weaker ones moves the
         eigenvalues of the normalized graph by less than the rounding error of float64.
@@ -105,16 +105,16 @@ class Graph(ABC):
 
     @property
     def has_rows(self) -> bool:
-        """Whether the rows, or what is left of them, are in memory."""
+        """Whether the rows, or their memberships in landmarks, are in memory."""
         return True
 
     def keeps_embedding(self, n_columns: int) -> bool:
-        """Whether so many numbers per row are worth their memory."""
+        """Return whether an embedding with this many columns is worth its memory."""
         return self.has_rows
 
     @abstractmethod
     def at_rows(self, values: Array, rule: Callable[[Array], Any]) -> Any:
-        """``rule`` of the values at rows, given the values at vertices."""
+        """Apply ``rule`` to the values at rows, which follow from those at vertices."""
 
     @abstractmethod
     def shares_at_rows(self, shares: Any, labels: Indices) -> Any:
@@ -122,7 +122,7 @@ class Graph(ABC):
 
     @abstractmethod
     def outlier_threshold(self, share: float) -> OutlierThreshold:
-        """What this share of the training rows stays below in support."""
+        """Return the support that this share of the training rows stays below."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class RowGraph(Graph):
         return OutlierThreshold(least, share * n, n, one)
 
     def _supports(self) -> Array:
-        """log d(x), each row without itself: a new row has no affinity to itself either."""
+        """Return log d(x) without the weight of a row to itself, which new rows do not have."""
         n, itself = self.n_rows, np.minimum(self.multiplicity, self.one_row)
         left = np.where(itself < n, n - itself, n)
         others = (n * self.degrees - itself * self.self_weights) / left
@@ -157,7 +157,7 @@ class RowGraph(Graph):
 
 
 def weighted_quantile(values: Array, weight: Array, share: float, one: float) -> float:
-    """The quantile of rows that count ``one`` each, so many at each of the values, as numpy's."""
+    """Return the quantile, as numpy's, of values that stand for ``weight / one`` rows each."""
     order = np.argsort(values, kind="stable")
     up_to = np.cumsum(weight[order])
     place = share * max(up_to[-1] / one - 1, 0.0)
@@ -168,9 +168,9 @@ def weighted_quantile(values: Array, weight: Array, share: float, one: float) ->
 
 
 class SparseProduct:
-    """Multiplies a ``csr_array`` with columns in threads, whatever their number the same."""
+    """Multiplies a ``csr_array`` with columns; the bits do not depend on the number of threads."""
 
-    block_entries = 1 << 19  # of the matrix in a block; fewer are not worth a thread
+    block_entries = 1 << 19  # nonzeros per block; fewer are not worth a thread
 
     def __init__(self, matrix: Any) -> None:
         self._n_rows, n_columns = matrix.shape
@@ -209,7 +209,7 @@ class SparseGraph(RowGraph):
         return np.asarray(self.among(vertices).toarray())
 
     def among(self, vertices: Indices | None) -> Any:
-        """The sparse weights among some vertices; among all for None."""
+        """Return the sparse weights among some vertices, or among all for None."""
         return self.weights if vertices is None else self.weights[vertices][:, vertices]
 
     def components(self) -> Indices:
@@ -226,17 +226,17 @@ class SparseGraph(RowGraph):
 
 @dataclass(frozen=True)
 class RankedGraph(SparseGraph):
-    """A graph by the order of nearest vertices: weights do not tell how near they are."""
+    """A graph whose weights depend on the ranks of neighbours, not on their distances."""
 
     numbers: Indices  # (n_vertices, k): the nearest of each vertex, itself the first
-    support: Array  # (n_vertices,): how well others support it
+    support: Array  # (n_vertices,): the support of each vertex by others
 
     def _supports(self) -> Array:
         return self.support
 
 
 def shares_of_votes(votes: Array, labels: Indices, n_clusters: int) -> Any:
-    """Return the share of each row's votes, (n_rows, k), for each cluster, as a sparse array."""
+    """Return the share of each cluster in the votes (n_rows, k) of each row, as a sparse array."""
     m, k = votes.shape
     shares = csr_array((votes.ravel(), labels.ravel(), np.arange(0, m * k + 1, k)), (m, n_clusters))
     shares.sum_duplicates()
@@ -246,12 +246,12 @@ def shares_of_votes(votes: Array, labels: Indices, n_clusters: int) -> Any:
 
 
 def index_type(n_edges: int) -> type[np.signedinteger[Any]]:
-    """Return the type of indices in a sparse array: 32 bits halve the memory."""
+    """Return the type of indices for this many edges: 32 bits, if they suffice, save memory."""
     return np.int32 if n_edges < 2**31 else np.int64
 
 
 def edges_to(numbers: Indices, n: int) -> Any:
-    """The matrix of ones from each row to its numbers."""
+    """Return a sparse matrix whose row i has ones in the columns ``numbers[i]``."""
     m, k = numbers.shape
     kind = index_type(n * k)
     columns = np.sort(numbers, axis=1).astype(kind).ravel()
@@ -263,12 +263,12 @@ pieces_are_known: ContextVar[bool] = ContextVar("eigencut_known_pieces", default
 
 
 def knowing_pieces(are_known: bool) -> AbstractContextManager[None]:
-    """Whether it was said of a model before that its graph is in pieces: then not once more."""
+    """Set whether the user knows already that the graph is in pieces, so as not to warn again."""
     return holding(pieces_are_known, are_known)
 
 
 def connected_components(graph: Graph) -> Indices:
-    """The component of every vertex, numbered by decreasing number of rows."""
+    """Return the component of every vertex, numbered by decreasing number of rows."""
     label = graph.components()
     n_found = int(label.max()) + 1
     sizes = np.bincount(label, weights=graph.multiplicity, minlength=n_found)
@@ -280,7 +280,7 @@ def connected_components(graph: Graph) -> Indices:
 def refuse_without_edges(
     component: Indices, graph: Graph, n_clusters: int, connection_hint: Callable[[], str]
 ) -> None:
-    """An error for a graph in which no two different rows are connected."""
+    """Raise an error if no two different rows are connected, and they exceed ``n_clusters``."""
     n_components = int(component.max()) + 1
     if n_components == graph.n_vertices and n_components > n_clusters:
         raise ValueError(
@@ -290,7 +290,7 @@ def refuse_without_edges(
 
 
 def listed(sizes: NDArray[np.int_]) -> str:
-    """The first eight sizes in words."""
+    """Return the first eight sizes as text."""
     return ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
 
 
@@ -298,8 +298,8 @@ def listed(sizes: NDArray[np.int_]) -> str:
 class Policy:
     """Which components of a graph are too small to be clusters."""
 
-    share: float = 1 / 16  # A component of this share of an average cluster is large enough,
-    least_rows: int = 2  # and has so many rows: a row alone is no cluster.
+    share: float = 1 / 16  # A component is large with this share of an average cluster,
+    least_rows: int = 2  # and at least this many rows.
 
 
 POLICY = Policy()
@@ -307,10 +307,10 @@ POLICY = Policy()
 
 @dataclass(frozen=True)
 class Pieces:
-    """The components of a graph, by size: which of them may be clusters.
+    """The components of a graph by size, and which of them take part in the cut.
 
-    A component is small if it has fewer rows than ``max(2, min(n / K, largest) / 16)``; if more
-    than K reach this size, the K largest take part. As many as hold K different rows always do.
+    A component is small if it has fewer rows than ``max(2, min(n / K, largest) / 16)``. At most the
+    K largest of the others take part, and small ones only until there are K different rows.
     """
 
     component: Indices  # (n_vertices,): numbered by decreasing number of rows
@@ -318,12 +318,12 @@ class Pieces:
 
     @cached_property
     def n_rows(self) -> Array:
-        """Return the rows of each component."""
+        """The number of rows of each component."""
         rows = np.bincount(self.component, weights=self.graph.multiplicity)
         return np.asarray(rows, dtype=np.float64)
 
     def n_large(self, n_clusters: int) -> int:
-        """How many components, the largest, take part by their size."""
+        """Return how many of the largest components take part in a cut into K clusters."""
         enough = POLICY.share * min(self.graph.n_rows / n_clusters, self.n_rows[0])
         least = max(POLICY.least_rows * self.graph.one_row, enough)
         n_large = min(int((self.n_rows >= least).sum()), n_clusters)
@@ -331,12 +331,12 @@ class Pieces:
         return max(n_large, int(np.searchsorted(n_vertices, n_clusters)) + 1)
 
     def first(self, n_pieces: int) -> Indices:
-        """The component of every vertex of the largest so many, and -1 for others."""
+        """Return the component of every vertex; -1 outside the largest ``n_pieces``."""
         return np.where(self.component < n_pieces, self.component, -1)
 
 
 def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices) -> Array:
-    """Give each small component the vectors' value at the most typical vertex next to it."""
+    """Set vectors on each small component to their value at the most typical vertex next to it."""
     attached = vectors.copy()
     order = np.argsort(component, kind="stable")
     starts = np.flatnonzero(np.diff(component[order])) + 1
@@ -344,7 +344,7 @@ def attach(vectors: Array, aside: Indices, component: Indices, nearest: Indices)
         rows = vectors[nearest[members]]
         length = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows / np.where(length > 0, length, 1.0)
-        typical = first_of_largest(rows @ rows.sum(axis=0))  # which points most as all of them do
+        typical = first_of_largest(rows @ rows.sum(axis=0))  # nearest to the mean direction
         attached[aside[members]] = vectors[nearest[members[typical]]]
     return attached
 

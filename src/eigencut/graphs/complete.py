@@ -1,8 +1,8 @@
-"""Complete graphs: edges between all vertices, which are rows or landmarks; their weights in tiles.
+"""Complete graphs on rows or landmarks, with weights in tiles, and sums over rows at landmarks.
 
-Products of two memberships are rounded to multiples of 2^-34 and summed as integers, so ``Z^T Z``
-is the same to the last bit in whatever order rows come; an integer weight is that many identical
-rows.
+Row i of Z holds the memberships of row i in landmarks. Products of memberships are rounded to
+multiples of 2^-34 and summed as integers. So ``Z^T Z`` has the same bits in any order of the rows,
+and k identical rows count as one row of weight k.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SymmetricTiles:
 
     size: int  # n
     places: NDArray[np.int64]  # (n_tiles, 2): strips of rows and columns of each tile
-    squares: Array  # (n_tiles, side, side): tiles; the last ones fill a corner of their square
+    squares: Array  # (n_tiles, side, side): tiles; of the last ones only a corner is used
 
     @classmethod
     def compute(cls, size: int, tile_of: Callable[[slice, slice], Array]) -> SymmetricTiles:
@@ -48,7 +48,7 @@ class SymmetricTiles:
         n_strips = -(-size // cls.side)
         places = np.array([(i, j) for i in range(n_strips) for j in range(i, n_strips)])
         side = min(size, cls.side)
-        # One large array: the system hands it out in large pages, which takes far less time.
+        # One large array is allocated in large pages, which takes far less time.
         tiles = cls(size, places, np.empty((len(places), side, side)))
 
         def fill(place: tuple[int, int, Array]) -> None:
@@ -61,17 +61,17 @@ class SymmetricTiles:
         return tiles
 
     def tiles(self) -> Iterator[tuple[int, int, Array]]:
-        """Strip of rows, strip of columns, and the tile where they meet."""
+        """Yield each tile after the numbers of its strips of rows and columns."""
         for (i, j), square in zip(self.places.tolist(), self.squares, strict=True):
             n_rows, n_columns = (min(self.side, self.size - strip * self.side) for strip in (i, j))
             yield i, j, square[:n_rows, :n_columns]
 
     def matmat(self, V: Array) -> Array:
-        """The product with the columns of V; every tile is read once and used twice."""
+        """Return the product with V; every tile is read once and used twice."""
         return kernels.chosen.symmetric_product(self.squares, self.places, V, for_each)
 
     def rows(self, wanted: Indices) -> Array:
-        """Whole rows of the matrix."""
+        """Return whole rows of the matrix."""
         found = np.empty((len(wanted), self.size))
         strip, offset = wanted // self.side, wanted % self.side
         for i, j, tile in self.tiles():
@@ -94,7 +94,7 @@ def _strip(index: int, size: int) -> slice:
 
 @dataclass(frozen=True)
 class CompleteGraph(Graph):
-    """Edges between all vertices, their weights in tiles."""
+    """A graph with edges between all vertices, and weights in tiles."""
 
     weights: SymmetricTiles
 
@@ -130,14 +130,14 @@ class DenseGraph(CompleteGraph, RowGraph):
     """The complete graph on rows."""
 
 
-QUANTUM = 2.0**-34
-LARGEST_UNITS = 1 << 62
-EMBEDDING_ENTRIES = 10_000_000  # of an embedding that is worth keeping: 80 MB
+QUANTUM = 2.0**-34  # unit that products of memberships are counted in
+LARGEST_UNITS = 1 << 62  # of a sum, so that int64 does not overflow
+EMBEDDING_ENTRIES = 10_000_000  # of the largest embedding that is kept: 80 MB
 
 
 @dataclass(frozen=True)
 class Memberships:
-    """Rows of Z."""
+    """Memberships of rows in their r nearest landmarks: rows of the sparse matrix Z."""
 
     nearest: NDArray[np.integer]  # (n_rows, r): the landmarks with positive entries
     weights: Array  # (n_rows, r): the entries
@@ -149,15 +149,15 @@ class Memberships:
         return Memberships(self.nearest[rows], self.weights[rows])
 
     def average(self, V: Array) -> Array:
-        """``Z V``: averages of values at landmarks."""
-        columns = np.ascontiguousarray(V.T)  # long ones are faster than many short rows
+        """Return ``Z V``: for each row the average of the values at its landmarks."""
+        columns = np.ascontiguousarray(V.T)  # long columns are faster than many short rows
         values = np.zeros((V.shape[1], len(self)))
         for nearest, weights in zip(self.nearest.T, self.weights.T, strict=True):
             values += weights * columns.take(nearest, axis=1)
         return values.T
 
     def gather(self, V: Array, n_landmarks: int) -> Array:
-        """``Z^T V``: sums over rows."""
+        """Return ``Z^T V``: for each landmark the sum over its rows."""
         place = self.nearest.ravel()
         sums = np.empty((n_landmarks, V.shape[1]))
         for k, v in enumerate(V.T):
@@ -165,18 +165,18 @@ class Memberships:
         return sums
 
     def compact(self, n_landmarks: int) -> Memberships:
-        """The same with the smallest integers that can number the landmarks."""
+        """Return the memberships with the smallest type of integers that suffices."""
         smallest = np.min_scalar_type(max(n_landmarks - 1, 0))
         return Memberships(self.nearest.astype(smallest), self.weights)
 
 
 @dataclass(frozen=True)
 class MembershipSums:
-    """What is left of the rows: ``E = Z^T M Z``, M being their masses times their weights."""
+    """Sums over rows, ``E = Z^T M Z``: M is diagonal, the masses of rows times their weights."""
 
-    units: Any  # (n_landmarks, n_landmarks), sparse: one half of E, each pair once
-    unit: float = QUANTUM  # What a unit is
-    at_landmarks: NDArray[np.int64] | None = None  # column sums of Z; without masses E has them
+    units: Any  # (n_landmarks, n_landmarks), sparse: E / unit, each pair of landmarks once
+    unit: float = QUANTUM  # The value of one unit
+    at_landmarks: NDArray[np.int64] | None = None  # column sums of Z; None if E gives them
 
     @classmethod
     def compute(
@@ -186,8 +186,8 @@ class MembershipSums:
         masses: Array | None = None,
         row_units: RowUnits | None = None,
     ) -> MembershipSums:
-        """Of one block of rows, which may have masses of at most 1, and weights."""
-        n_parts = 2  # of the rows, for as many threads
+        """Sum over one block of rows, which may have masses of at most 1, and weights."""
+        n_parts = 2  # of the rows, one per thread
         parts = np.zeros((n_parts, n_landmarks, n_landmarks), dtype=np.int64)
         at_landmarks = np.zeros((n_parts, n_landmarks), dtype=np.int64)
         step = -(-len(members) // n_parts)
@@ -236,7 +236,7 @@ class MembershipSums:
 
     @property
     def gram(self) -> Array:
-        """Return E."""
+        """E, as a dense array."""
         half = self.units.toarray().astype(np.float64) * self.unit
         return half + half.T - np.diag(half.diagonal())
 
@@ -248,7 +248,7 @@ class MembershipSums:
         return self.at_landmarks.astype(np.float64) * self.unit
 
     def decayed(self, decay: float) -> MembershipSums:
-        """As if every row counted only ``decay``; 1 changes nothing."""
+        """Return the sums with every row multiplied by ``decay``."""
         if decay == 1.0:
             return self
         units, at_landmarks = self.units.copy(), self.at_landmarks
@@ -259,7 +259,7 @@ class MembershipSums:
         return replace(self, units=units, at_landmarks=at_landmarks)
 
     def moved(self, to: Indices, n_landmarks: int) -> MembershipSums:
-        """With landmark j at the place ``to[j]`` (in their order), or left out where that is -1."""
+        """Return the sums with landmark j renumbered to ``to[j]`` (ascending); -1 leaves it out."""
         pairs, shape = self.units.tocoo(), (n_landmarks, n_landmarks)
         first, second = to[pairs.row], to[pairs.col]
         is_left = (first >= 0) & (second >= 0)
@@ -294,21 +294,21 @@ class MembershipSums:
 
 @dataclass(frozen=True)
 class RowUnits:
-    """The weights of rows, in a form in which sums are exact: integers, and what is left."""
+    """The weights of rows as multiples of a unit, a whole part and a rest, for exact sums."""
 
     whole: NDArray[np.int64]  # (n_rows,)
     rest: Array  # (n_rows,): from 0 to 1
-    one: float  # The weight that they are multiples of: 1, or another power of two (``suited_to``)
+    one: float  # The unit: 1, or another power of two (``suited_to``)
 
     @classmethod
     def from_weights(cls, sample_weight: Array, one: float) -> RowUnits:
-        """Weights as multiples of ``one``."""
+        """Express weights as multiples of ``one``."""
         rest, whole = np.modf(sample_weight / one)
         return cls(whole.astype(np.int64), rest, one)
 
     @staticmethod
     def suited_to(total: float, n_rows: int) -> float:
-        """The weight to count in, given that of all rows together and their number."""
+        """Return a unit for weights, given their sum and the number of rows."""
         _, most = math.frexp(total / 2.0**28)  # so that no sum of units overflows
         _, mean = math.frexp(total / n_rows)
         return 2.0 ** (max(most, 0) or min(mean - 1, 0))
@@ -317,14 +317,14 @@ class RowUnits:
         return RowUnits(self.whole[rows], self.rest[rows], self.one)
 
     def times(self, rounded: Array) -> NDArray[np.int64]:
-        """The products with integers of which there is a column, or several, for each row."""
+        """Multiply the whole numbers in each row of ``rounded`` by the row's weight, and round."""
         rest = np.rint(self.rest[:, np.newaxis] * rounded).astype(np.int64)
         return self.whole[:, np.newaxis] * rounded.astype(np.int64) + rest
 
 
 def _histogram(place: Indices, values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Sums of integers at places, without rounding: sums in float64 are exact below 2^53."""
-    low_bits = 31  # whose sums are formed apart from those of the others
+    """Sum integers by place without rounding: sums in float64 are exact below 2^53."""
+    low_bits = 31  # summed separately from the high bits
     where, low = place.ravel(), (values & ((1 << low_bits) - 1)).ravel()
     found = np.bincount(where, low, n).astype(np.int64)
     high = (values >> low_bits).ravel()
@@ -335,7 +335,7 @@ def _histogram(place: Indices, values: NDArray[np.int64], n: int) -> NDArray[np.
 
 @dataclass(frozen=True)
 class RowSupport:
-    """Support of the training rows that landmarks were placed by, and how many rows each counts."""
+    """Support and counts of the sampled rows whose k-means centres are the landmarks."""
 
     values: Array
     counts: Array
@@ -343,14 +343,14 @@ class RowSupport:
 
     @property
     def one_row(self) -> float:
-        """What an ordinary row counts."""
+        """The median count, that of an ordinary row."""
         return float(np.median(self.counts))
 
     def outlier_threshold(self, share: float) -> OutlierThreshold:
-        """The support that this share of the rows stays below, and more of other rows.
+        """Return the support that this share of the sampled rows stays below.
 
-        Landmarks lie nearer to the rows that they were placed by: of other rows up to twice as many
-        stay below where a landmark has 40 rows, and up to eight times as many where it has fewer.
+        The share is larger among other rows, because landmarks are nearer to the sampled ones:
+        up to twice as large with 40 sampled rows per landmark, up to eight times with fewer.
         """
         n_rows = float(self.counts.sum())
         per_landmark = len(self.values) / self.n_landmarks
@@ -361,13 +361,13 @@ class RowSupport:
 
 @dataclass(frozen=True)
 class LandmarkGraph(CompleteGraph):
-    """The graph on landmarks, each standing for Lambda_j rows; a complete graph with degrees 1."""
+    """The complete graph on landmarks, each of which stands for Lambda_j rows; degrees are 1."""
 
     vertices_are: ClassVar[str] = "landmarks"
 
-    summed: float  # n, the rows that E is the sum of, or what they count together
+    summed: float  # n, the number of rows summed in E, or the sum of their weights
     members: list[Memberships] | None  # Z in blocks of rows, while the rows are in memory
-    sampled: RowSupport | OutlierThreshold  # of a sample of the rows, or decided by one
+    sampled: RowSupport | OutlierThreshold  # supports in a sample, or a threshold from it
 
     @cached_property
     def n_rows(self) -> float:

@@ -1,1 +1,1 @@
-"""Clusters within clusters: coarser cuts as a tree, and clusters split into parts."""
+"""Coarser cuts as a tree of clusters (``hierarchy``); splitting a cluster (``recluster``)."""

@@ -1,9 +1,9 @@
 """Coarser cuts of a fitted model as a tree, by joining its clusters two by two.
 
-Joined next are the two groups with the strongest link: the weight between them, over what chance
-would put between groups of their masses (average linkage on the graph). Links never grow from one
-joining to the next, for the link of a union is a mean of two links. Of groups without an edge to
-any other, the two with the nearest means are joined, where there are coordinates.
+Each step joins the two groups with the strongest link: the weight between them, divided by what
+chance would put between groups of their masses (average linkage on the graph). Links never grow
+from one step to the next, because the link of a union is a mean of two links. If no groups are
+connected, the two with the nearest means are joined, provided that there are coordinates.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from eigencut.exceptions import invalid
 from eigencut.fitted import FittedCut, FittedDiscreteCut
 from eigencut.graphs.base import EDGE
 
-# The graph of the clusters themselves, ``B_kl = sum over x in k, y in l of W(x, y)`` with the
-# factor 1/n of the graph. A model that keeps its rows is asked for W times the indicators, and a
-# discrete cut keeps B itself. Others (landmarks, precomputed affinities) know their graph by K
-# eigenfunctions. With the indicators Z, ``A = Z^T M U`` and the masses m of the clusters,
+# The graph of the clusters is ``B_kl = sum over x in k, y in l of W(x, y)`` with the factor 1/n of
+# the graph. A model that keeps its rows can compute W times the indicators, and a discrete cut
+# keeps B itself. Other models (landmarks, precomputed affinities) keep only K eigenfunctions of
+# their graph. With the indicators Z, ``A = Z^T M U`` and the masses m of the clusters,
 #
 #     Z^T L Z = A Lambda A^T + sum over the unknown eigenpairs of lambda_j a_j a_j^T,
 #
 # and the ``a_j a_j^T`` add up to ``diag(m) - A A^T``, which is known. No unknown lambda_j is below
-# the largest known one; with that one in their place no cut is overestimated.
+# the largest known one. Putting that one in their place gives lower bounds of cuts.
 
 
 @dataclass(frozen=True)
 class ClusterWeights:
-    """The weights between clusters."""
+    """The graph of the clusters: weights, masses, sizes and means."""
 
-    weights: Array  # symmetric, B; the diagonal is what stays within clusters
+    weights: Array  # B, symmetric; the diagonal is the weight within clusters
     mass: Array  # of each cluster: its volume for NCut, its rows for RatioCut
-    rows: Array  # how many there are in each cluster
-    means: Array | None  # of the rows of each cluster, where they are known
+    rows: Array  # the number of rows in each cluster
+    means: Array | None  # of the rows of each cluster, if known
     exact: bool
 
 
 def cluster_weights(fitted: FittedCut) -> ClusterWeights:
-    """Return those of a fitted cut, on the rows that it was fitted on."""
+    """Return the graph of the clusters of a fitted cut, on its training rows."""
     affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
     count, places = affinity.multiplicity_, getattr(affinity, "rows_", None)
     rows: Any = np.bincount(labels, count, K)
@@ -55,7 +55,7 @@ def cluster_weights(fitted: FittedCut) -> ClusterWeights:
     else:
         weights, mass, exact = _by_functions(fitted, places)
     weights = (weights + weights.T) / 2
-    # What is no edge for the eigensolver is none here; eigenvectors leave 1e-8 of a zero weight.
+    # Drop weights that the eigensolver does not count as edges; eigenvectors err by up to 1e-8.
     least = (EDGE if exact else 1e-8) * np.sqrt(np.outer(mass, mass))
     weights = np.where(weights > least, weights, 0.0)
     places, means = getattr(affinity, "landmark_rows_", None) if places is None else places, None
@@ -84,7 +84,7 @@ def _by_functions(fitted: FittedCut, places: Any) -> tuple[Array, Array, bool]:
     return volumes - laplacian, weight @ is_in, False
 
 
-# With ``counts="auto"`` links fall at least by this factor where a level ends,
+# With ``counts="auto"``, links fall by at least this factor after a level,
 FALLS = 2.0
 # and a level has at least this many times the groups of the next one.
 APART = 1.5
@@ -94,14 +94,14 @@ APART = 1.5
 class Joining(JsonReady):
     """Two groups that become one.
 
-    A link is the weight between the two, over what chance would put there: 0 for no edge at all, 1
-    if they were no clusters.
+    The link is the weight between the two, divided by what chance would put there: 0 without any
+    edge, 1 for parts of a graph without clusters.
     """
 
-    kept: int  # the smaller number, which the union has
+    kept: int  # the smaller number, which the union keeps
     joined: int
     n_groups: int  # before
-    cut_value: float  # of the cut into so many
+    cut_value: float  # of the cut into ``n_groups``
     link: float
 
 
@@ -112,12 +112,12 @@ class Hierarchy(Printed, JsonReady):
     Attributes
     ----------
     cut, joinings : str and tuple of Joining
-        Of the model; and from the K clusters to one group.
+        The cut of the model, and the steps from its K clusters to one group.
     sizes, numbers : array of shape (K,)
         Rows of each cluster, and its number; ``update`` can leave gaps between numbers.
     cut_values, exact : array of shape (K,) and bool
-        Of the cuts into 1, 2, ..., K groups. They are lower bounds where the model has not kept its
-        rows, which knows the weights between clusters by its eigenfunctions.
+        Values of the cuts into 1, 2, ..., K groups. They are lower bounds if ``exact`` is False:
+        then the model has not kept its rows, and weights come from its eigenfunctions.
     """
 
     cut: str
@@ -128,10 +128,10 @@ class Hierarchy(Printed, JsonReady):
     numbers: Indices
 
     def labels(self, n_groups: int) -> Indices:
-        """For each cluster the number of its group in the cut into so many.
+        """Return the number of each cluster's group in the cut into ``n_groups``.
 
-        ``hierarchy.labels(3)[model.predict(X)]`` labels rows. A group has the smallest of its
-        numbers; -1 stands where no cluster has a number.
+        ``hierarchy.labels(3)[model.predict(X)]`` labels rows. A group has the smallest number of
+        its clusters. Numbers that no cluster has get -1.
         """
         K = len(self.sizes)
         if not (is_integer(n_groups) and 1 <= n_groups <= K):
@@ -144,15 +144,14 @@ class Hierarchy(Printed, JsonReady):
         return group
 
     def levels(self, counts: Sequence[int] | str = "auto", min_children: int = 1) -> Indices:
-        """For each cluster the number of its group at several levels, as of ``predict_levels``.
+        """Return the number of each cluster's group at several levels, as ``predict_levels`` does.
 
-        Where the tree does not give ``min_children``, groups with too few join others before groups
-        that have enough do.
+        If the tree gives groups fewer than ``min_children``, these groups join others first.
 
         Returns
         -------
         array of shape (n_levels, K)
-            Groups of a coarser level are made of whole groups of a finer one. As of ``labels``.
+            Numbers as of ``labels``. A group of a coarser level consists of groups of a finer one.
         """
         if isinstance(counts, str) and counts == "auto":
             counts = self._clear_counts(min_children)
@@ -175,10 +174,10 @@ class Hierarchy(Printed, JsonReady):
         return needed("pandas", "pandas").DataFrame(self.to_dict()["joinings"])
 
     def linkage(self) -> Array:
-        """Return the tree as ``scipy.cluster.hierarchy`` has it, e.g. for its dendrogram.
+        """Return the tree in the form of ``scipy.cluster.hierarchy``, e.g. for its dendrogram.
 
-        Heights are 1 less the links. Leaf k is the k-th cluster, which is topic k of BERTopic where
-        sizes differ: ``topic_model.hierarchical_topics(documents, linkage_function=lambda _: Z)``.
+        Heights are 1 minus the link. Leaf k is the k-th cluster, or topic k of BERTopic if sizes
+        differ: ``topic_model.hierarchical_topics(documents, linkage_function=lambda _: Z)``.
         """
         K, steps = len(self.sizes), np.zeros((len(self.sizes) - 1, 4))
         node = {int(number): (place, 1) for place, number in enumerate(self.numbers)}
@@ -201,13 +200,13 @@ class Hierarchy(Printed, JsonReady):
         return sorted(chosen, reverse=True)
 
     def _joined(self, group: Indices, n_groups: int, min_children: int) -> Indices:
-        """Join groups in the order of the tree, such that all can still have enough children."""
+        """Join groups in the order of the tree, so that all can still get enough children."""
         from scipy.cluster.hierarchy import cophenet
         from scipy.spatial.distance import squareform
 
         tree = self.linkage()
         tree[:, 2] = np.arange(len(tree))
-        meet = squareform(cophenet(tree))  # the step at which two clusters meet: how near they are
+        meet = squareform(cophenet(tree))  # the step at which two clusters meet, as a distance
         order = np.argsort(group[self.numbers], kind="stable")
         there, starts = np.unique(group[self.numbers][order], return_index=True)
         near = np.minimum.reduceat(meet[np.ix_(order, order)], starts, axis=0)
@@ -236,11 +235,11 @@ class Hierarchy(Printed, JsonReady):
         return f"{len(self.sizes)} clusters as a tree, with values of the {self.cut}{about}"
 
     def _nodes(self) -> Iterator[tuple[str, int, Joining | None]]:
-        """Give the branch and name of each node, its rows, and the cut into its parts."""
+        """Yield each node's branch and name, its rows, and the cut into its parts."""
         parts: dict[int, list[Joining]] = {}
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
-        # A node: its number, how many of its group's cuts were made above it, and its branch.
+        # A node: its number, how many cuts of its group are above it, and the text before it.
         open_nodes = [(int(self.numbers[0]), 0, "", "")]
         while open_nodes:
             number, n_made, branch, below = open_nodes.pop()
@@ -268,7 +267,7 @@ class Hierarchy(Printed, JsonReady):
 
 
 def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:
-    """Return the tree of the clusters of a fitted cut, which have these numbers."""
+    """Return the tree of the clusters of a fitted cut; ``numbers`` are those of the clusters."""
     tree = join_all(cluster_weights(fitted), fitted.cut.name)
     named = [
         replace(one, kept=int(numbers[one.kept]), joined=int(numbers[one.joined]))
@@ -278,7 +277,7 @@ def hierarchy_of(fitted: FittedCut, numbers: Indices) -> Hierarchy:
 
 
 def _most_full(children: Sequence[int], enough: int) -> int:
-    """Return how many groups with enough children can be made of groups with so many."""
+    """Return how many groups with enough children can be made by joining groups with these."""
     few = sorted(n for n in children if n < enough)
     n_full = len(children) - len(few)
     while few:
@@ -290,10 +289,10 @@ def _most_full(children: Sequence[int], enough: int) -> int:
 
 
 def join_all(graph: ClusterWeights, cut: str) -> Hierarchy:
-    """Join clusters until one group is left."""
+    """Join clusters until one group is left; return the tree."""
     B, mass, count, K = graph.weights.copy(), graph.mass.copy(), graph.rows.copy(), len(graph.mass)
     means = graph.means
-    if means is not None:  # about their middle, and so that no square is infinite
+    if means is not None:  # scaled so that no square is infinite, and centred
         means = means / (np.abs(means).max() or 1.0)
         means -= means.mean(axis=0)
     total_mass, total = float(mass.sum()), float(B.sum())
@@ -315,16 +314,16 @@ def join_all(graph: ClusterWeights, cut: str) -> Hierarchy:
         B[joined] = B[:, joined] = 0.0
         for sums in (mass, count):
             sums[kept] += sums[joined]
-        mass[joined] = np.nan  # is no group any more
+        mass[joined] = np.nan  # marks it as joined
     return Hierarchy(cut, graph.rows, tuple(joinings), values, graph.exact, np.arange(K))
 
 
 def _next(links: Array, mass: Array, means: Array | None) -> tuple[int, int]:
-    """The two groups that are joined next, the smaller number first."""
+    """Return the two groups to join next, the smaller number first."""
     is_group = ~np.isnan(mass)
     is_empty = is_group & (mass <= 0)
     pairs = np.triu(is_group[:, np.newaxis] & is_group, 1)
-    if is_empty.any():  # a cluster without rows is no cluster: whatever it joins stays what it is
+    if is_empty.any():  # join clusters without rows first, which changes nothing else
         pairs[np.ix_(~is_empty, is_group & ~is_empty)] = False
     strongest = np.where(pairs, np.nan_to_num(links), -np.inf)
     if strongest.max() <= 0 and means is not None:

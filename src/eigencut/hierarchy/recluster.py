@@ -1,8 +1,8 @@
-"""Splitting one cluster of a fitted model, while all others stay what they are.
+"""``recluster``: split one cluster of a fitted model, while all others stay the same.
 
-A row is labelled in stages: the base model says its cluster, and if that is one that was split, a
-model of its own rows says which part. The first part keeps the number of the cluster, the others
-have the next free numbers; so no other number changes, however often clusters are split.
+A row is labelled in stages: the base model gives its cluster, and if that was split, a model fitted
+on the rows of the cluster gives the part. The first part keeps the number of the cluster, and the
+others get the next free numbers. So splits change no other number.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from eigencut.io.state_reader import StateReader
 from eigencut.model import Mask, Model, check_model, spread
 from eigencut.tables.table_model import TableModel, table_model
 
-_MOST_SPLITS = 10_000  # of a model in a file
+_MOST_SPLITS = 10_000  # most splits of a model in a file
 
 
 @dataclass(frozen=True)
 class Split:
-    """One cluster in parts."""
+    """One cluster that was split into parts."""
 
     cluster: int  # its number
-    numbers: Indices  # of the parts; the first is that of the cluster
+    numbers: Indices  # of the parts; the first is the number of the cluster
     part: GPOD  # fitted on the rows of the cluster
 
 
 def _asks_base(name: str) -> Any:
-    """Return the property or method by which a model asks the one before the split."""
+    """Return a property or method that gives the result of the base model."""
     asked = getattr(TableModel, name)
     is_property = isinstance(asked, property)
 
@@ -92,31 +92,31 @@ class Reclustered(Model):
 
     @property
     def n_clusters_(self) -> int:
-        """Clusters in all, parts counted."""
+        """The number of clusters, in which parts count as clusters."""
         return self.gpod.n_clusters_ + sum(len(split.numbers) - 1 for split in self.splits_)
 
     @property
     def class_names_(self) -> Sequence[str]:
-        """What clusters and parts are called; a part with a new number has no name yet."""
+        """The names of clusters and parts; a part with a new number has no name yet."""
         return self.base_.class_names_
 
     @class_names_.setter
     def class_names_(self, names: Sequence[str]) -> None:
-        self.base_ = copy(self.base_)  # which may be the model before the split, too
+        self.base_ = copy(self.base_)  # the caller may use the base too
         self.base_.class_names_ = names
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
-        """Raise an error: a guarantee needs refits of one cut; see ``GPOD.predict_set``."""
+        """Raise an error: label sets need refits of one cut; see ``GPOD.predict_set``."""
         return self.one_cut().predict_set(X, coverage, calibration=calibration)
 
-    # Of the cut before the split; ``splits_[0].part`` has the embedding of a part.
+    # Results of the base model; ``splits_[0].part`` has the embedding of a part.
     score_samples = _asks_base("score_samples")
     transform = _asks_base("transform")
     score = _asks_base("score")
     drift = _asks_base("drift")
 
     def hierarchy(self) -> Hierarchy:
-        """The clusters as a tree: the parts of a split are joined first; see ``GPOD.hierarchy``."""
+        """Return the tree, which joins the parts of splits first; see ``GPOD.hierarchy``."""
         self.check_fitted()
         self.base_.gpod.numbering_.refuse_gaps("hierarchy")
         whole = self.base_.hierarchy()
@@ -141,10 +141,10 @@ class Reclustered(Model):
         )
 
     def update(self, X: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
-        """Refit the model as if it had seen these rows too; clusters and parts keep their numbers.
+        """Update the model with these rows; clusters and parts keep their numbers.
 
-        The base takes all rows, and each part those of its cluster; see ``GPOD.update``. If a
-        cluster or a part would come or go, the model stays as it was and an error says so.
+        All rows update the base, and those of split clusters the parts (see ``GPOD.update``).
+        If clusters or parts would come or go, an error leaves the model unchanged.
         """
         self.check_fitted()
         with one_at_a_time(self):
@@ -178,16 +178,16 @@ class Reclustered(Model):
 
     @property
     def gpod(self) -> GPOD:
-        """Return the GPOD of the model before the split."""
+        """The GPOD of the base model."""
         return self.base_.gpod
 
     @property
     def unsplit(self) -> Model:
-        """Return the model before the split."""
+        """The model before any split."""
         return self.base_
 
     def one_cut(self) -> GPOD:
-        """Raise: each part has a cut of its own."""
+        """Raise an error: each part has a cut of its own."""
         expected = "be one whose clusters all come from one cut"
         remedy = "ask about the model before the split, model.unsplit, or a part, "
         remedy += "model.splits_[0].part"
@@ -228,7 +228,7 @@ class Reclustered(Model):
 
     @property
     def n_numbers(self) -> int:
-        """Return the number of clusters, parts counted."""
+        """The number of clusters, in which parts count as clusters."""
         return self.n_clusters_
 
     def answers_of(self, rows: Any) -> Answers:
@@ -245,13 +245,13 @@ class Reclustered(Model):
             labels[inside] = split.numbers[of_part.labels[inside]]
             margins[inside] = np.minimum(margins[inside], of_part.margins[inside])
         probabilities = odds / odds.sum(axis=1, keepdims=True)
-        # Where two are equal the first is the label, and a part comes after all clusters.
+        # argmax takes the first of equals, but the part that is the label can come later.
         wrong = np.flatnonzero((probabilities.argmax(axis=1) != labels) & (labels >= 0))
         probabilities[wrong, labels[wrong]] = np.nextafter(probabilities[wrong].max(axis=1), 1)
         return Answers(labels, margins, answers.support, probabilities)
 
     def of_tables(self) -> Reclustered:
-        """Return the same with a base that takes tables, its columns found by name."""
+        """Return this model with a base that takes tables, whose columns it finds by name."""
         if self.base_.finds_columns:
             return self
         model = copy(self)
@@ -259,7 +259,7 @@ class Reclustered(Model):
         return model
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        """The base, and for each split its cluster and its part."""
+        """Return the base, and for each split its cluster and its part."""
         self.check_fitted()
         clusters = np.array([split.cluster for split in self.splits_], dtype=np.int64)
         parts = {_part_name(place): split.part for place, split in enumerate(self.splits_)}
@@ -268,7 +268,7 @@ class Reclustered(Model):
         return state | ({"labels": self.labels_} if has_labels else {})
 
     def _restore(self, state: StateReader) -> None:
-        """Take back a saved ``_state()``, instead of a fit."""
+        """Restore a saved ``_state()`` instead of a fit."""
         base: Any = state.fitted("base", TransformerMixin)
         clusters = state.indices("clusters", (None,), below=2**31)
         if len(clusters) > _MOST_SPLITS:
@@ -358,7 +358,7 @@ def recluster(model: Any, X: Any = None, *, cluster: int, n_clusters: int | str 
 
 
 def _part_name(place: int) -> str:
-    """part_a, part_b, ..., part_z, part_ba, ...: names in files are of letters."""
+    """Return part_a, part_b, ..., part_z, part_ba, ...: names in files consist of letters."""
     letters = ""
     while place or not letters:
         place, digit = divmod(place, 26)

@@ -1,6 +1,7 @@
-"""How far a clustering can be trusted on data it has not seen, and what its clusters are.
+"""How far clusters can be trusted on new data, and what they are.
 
-Numbers in, plain dataclasses out. The paper's errors, bounds and curves are in ``eigencut.theory``.
+``assess``, and refits: ``stability``, ``label_sets``, ``significance``. Other modules have the code
+of ``model.describe``, ``eigencut.compare`` and ``eigencut.consensus``. Next door: ``theory``.
 """
 
 from eigencut.inspection.assessment import RiskSummary, assess

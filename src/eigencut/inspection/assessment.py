@@ -1,4 +1,4 @@
-"""What a partition costs, ``sum_k c_k / v_k``, and all that is known of the risk of a model."""
+"""``assess``: cut values, errors and bounds of a fitted model, and how they are printed."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from eigencut.theory.errors import (
 )
 
 _LABEL = 32  # width of the first column of the report
-_Lines = Iterator[tuple[str, str]]  # a label and a text each
+_Lines = Iterator[tuple[str, str]]  # pairs of a label and a text
 
 
 @dataclass(frozen=True, repr=False)
 class RiskSummary(Printed, JsonReady):
-    """How well the clusters of a fitted model hold. ``print`` it to read it.
+    """How well the clusters of a fitted model hold on new data. ``print`` it to read it.
 
     Attributes
     ----------
@@ -54,33 +54,33 @@ class RiskSummary(Printed, JsonReady):
     leaving : LeavingShares or None
         How much of a row's similarity leaves its cluster on new data, with limits that hold.
     cut_training, cut_heldout : CutValue or None
-        The value of the cut over pairs of different rows; None where rows are missing.
+        The value of the cut over pairs of different rows; None without these rows.
     excess : MeasuredExcess or None
         The excess risk, measured on held-out rows.
     outliers, ambiguous : float or None, float
-        Share of the held-out rows that are unlike the training rows (see ``outlier_quantile`` of
-        ``GPOD``); share of the held-out rows, or without them of the training rows, with a margin
-        below 0.1.
+        The share of the held-out rows that are unlike the training rows (see ``outlier_quantile``
+        of ``GPOD``); the share of rows with a margin below 0.1, among the held-out rows or, without
+        them, the training rows.
     significance, stability : object or None
         The results that you passed to ``assess``.
     eigenvalues : array of shape (K,) or None
-        Eigenvalues. After a discrete cut, these and all below except C and notes are None.
+        The eigenvalues. After a discrete cut, these and all below except C and notes are None.
     empirical_error, population_error : float, ErrorEstimate or None
         The paper's error F (Eq. 3): on the training rows, and on the held-out rows.
     cost, epsilon : DiscretizationCost or None, float
-        What the rotation to clusters adds to F, and epsilon of Theorems 2 and 4; on held-out rows,
-        or without them on the training rows. NaN if this is not known.
+        What turning functions into clusters adds to F, and epsilon of Theorems 2 and 4: on the
+        held-out rows or, without them, the training rows. NaN if unknown.
     C, B, kappa : float
-        The constants of the bounds, as far as the rows show them: the largest weight, the largest
+        The constants of the bounds, estimated from the rows: the largest weight, the largest
         squared value of an eigenfunction, the largest ``|d(x) - W(x, x)|``.
     bounds_paper, bounds_tight : Bounds
     largest_error, vacuous : float and bool
-        F cannot be larger than this; whether the paper's first bound is as large as this.
+        The largest possible F; whether the paper's continuous bound is as large as this.
     notes, cautions : tuple of str
-        What to keep in mind about the theory, and about the rows that were measured.
+        Remarks on the theory, and warnings about the held-out rows.
     cut_values_compare : bool
-        False with ``RankedNeighbors``, where cut values of different numbers of rows cannot be
-        compared, and are not printed.
+        False with ``RankedNeighbors``: cut values of different numbers of rows cannot be compared,
+        so ``print`` leaves those of held-out rows out.
     theory : bool
         Whether ``print`` shows errors of functions, bounds and notes.
     """
@@ -114,7 +114,7 @@ class RiskSummary(Printed, JsonReady):
     theory: bool = False
 
     def _sentences(self) -> list[str]:
-        """Return the title and what comes before all blocks."""
+        """Return the title, the cautions and the sentence on leaving shares."""
         n = round(self.n_rows, 1)  # an integer stays one
         sentences = [f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {n} rows"]
         sentences += [fill(caution, 100) for caution in self.cautions]
@@ -123,10 +123,10 @@ class RiskSummary(Printed, JsonReady):
         return sentences
 
     def _blocks(self) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
-        """Give the title of each block, and its labels and texts."""
+        """Yield the title of each block, with its labels and texts."""
         if self.n_clusters == 1:
             yield "One cluster: there is no cut to judge", []
-        else:  # whether there are clusters at all comes before how good they are
+        else:  # first whether there are clusters, then how good they are
             text = "not asked: eigencut.inspection.significance(model, X)"
             if self.significance is not None:
                 p = self.significance.p_value
@@ -211,7 +211,7 @@ class RiskSummary(Printed, JsonReady):
             first, second = (getattr(bound, name) for bound in (paper, tight))
             where = getattr(theory, name)
             n_vacuous = (first >= self.largest_error) + (second >= self.largest_error)
-            verdict = ("", " vacuous but for tight", " vacuous")[n_vacuous]
+            verdict = ("", " paper's is vacuous", " vacuous")[n_vacuous]
             yield f"= {name}", f"{first:10.4g}  {second:10.4g}  ({where}){verdict}"
         yield "largest possible error", f"{self.largest_error:10.4g}"
         if self.cost is not None:
@@ -282,7 +282,7 @@ def assess(
         if rows is not None:
             leaving = leaving_share(gpod, rows, sample_weight=counts, confidence=POLICY.confidence)
             answers = fitted.answers(rows)
-            # What follows is made of the same pairs, whose weights take most of the time.
+            # All that follows uses the same pairs, because their weights take most of the time.
             pairs = RowPairs.from_rows(affinity, rows, counts)
             labels, margins, weights = answers.labels, answers.margins, counts
             heldout = cut_of_pairs(pairs, labels, cut, K)
@@ -326,10 +326,10 @@ def assess(
 def _with_functions(
     summary: RiskSummary, gpod: Any, *, rows: Any, pairs: Any, labels: Any
 ) -> RiskSummary:
-    """Add what eigenfunctions tell: errors, the cost of discretization and the bounds."""
+    """Add to the summary what needs eigenfunctions: errors, cost of discretization, bounds."""
     fitted, affinity, C, heldout = gpod.fitted_cut_, gpod.affinity_, summary.C, summary.cut_heldout
     functions, K = fitted.functions, summary.n_clusters
-    n = max(int(summary.n_rows), 1)  # bounds fall with n, so that rounding down keeps them
+    n = max(int(summary.n_rows), 1)  # bounds fall with n, so rounding down keeps them valid
     B = float(np.square(functions.unit(functions.at_training_vertices())).max())
     error, cost, excess, notes = None, None, None, list[str]()
     if heldout is not None:
@@ -386,7 +386,7 @@ def _notes(
             f"larger than {ceiling:.3g}; {also}. Rely on what is measured: the cut value and the "
             "excess risk on held-out rows, and learning_curve."
         )
-    # Whether the weight function was there before the data, as every bound assumes.
+    # Every bound assumes that the weight function was fixed before the data were seen.
     fixed = "The bounds are for a weight function fixed before seeing the data"
     sigma = getattr(affinity, "sigma", None)
     if not isinstance(affinity, (VectorAffinity, Precomputed)):
@@ -415,7 +415,7 @@ def _with_error(value: float, standard_error: float) -> str:
 
 
 def _of_cut(cut: CutValue) -> str:
-    """The value; with its standard error where that is no understatement, away from zero."""
+    """Return the cut value; with its standard error, unless the value is too near 0 for one."""
     value = f"{cut.value:.4g}"
     return value if cut.is_near_zero else _with_error(cut.value, cut.standard_error)
 
@@ -436,7 +436,7 @@ def cut_value(
     self_weights: bool | None = None,
 ) -> CutValue:
     """Return the value of the clusters on the training rows, or on rows held out."""
-    # By default with pairs of a row with itself on the graph of a fit, as the fit has them.
+    # By default, training rows make pairs with themselves, as in the graph of the fit.
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         pairs, labels = pairs_of_cut(gpod.fitted_cut_, rows, counts, self_weights)
         return cut_of_pairs(pairs, labels, gpod.fitted_cut_.cut, gpod.n_clusters_)

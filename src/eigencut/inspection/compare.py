@@ -1,9 +1,9 @@
-"""Clusterings side by side, whatever made them: scores that need no true labels.
+"""``compare``: scores of clusterings from any method, which need no true labels.
 
     leaves(x) = the share of the votes of a row's neighbours for other clusters
 
-Rows of one half vote, and rows of the other are judged. An estimator with ``predict`` is fitted on
-the first half alone.
+Neighbours are from one half of the rows, and the rows x are from the other half. An estimator with
+``predict`` is fitted on the first half only.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from eigencut.theory.betting import limits_of_mean
 class ComparedMethod(JsonReady):
     """The scores of one clustering; NaN where a score is not defined.
 
-    Leaving shares are of rows that played no part in the fit; given labels and estimators without
-    ``predict`` have seen all rows, so they have no limit.
+    Leaving shares are measured on rows that played no part in the fit. Given labels, and estimators
+    without ``predict``, have used all rows, so their leaving shares have no limit.
     """
 
     n_clusters: int
-    labelled: float  # the share of rows with a label that is not below 0
+    labelled: float  # the share of rows whose label is not below 0
     leaves: float  # the mean share of a row's neighbours outside its cluster, or without a label
-    leaves_at_most: float  # its upper limit at 95 %
-    stability: float  # the adjusted Rand index, on shared rows, of fits that share half of theirs
+    leaves_at_most: float  # the upper limit of ``leaves`` at 95 % confidence
+    stability: float  # mean adjusted Rand index of two fits, on the half of their rows they share
     silhouette: float  # of the rows with a label
     seconds: float  # of the fit on all rows
-    ari: float  # against true labels, where they are given, as nmi and ami
+    ari: float  # against true labels, if given; also nmi and ami
     nmi: float
     ami: float
 
@@ -60,7 +60,7 @@ class Comparison(JsonReady):
     ----------
     methods, labels : dict of str to ComparedMethod, and to array of shape (n_rows,)
     agreement : array of shape (n_methods, n_methods)
-        The adjusted Rand index of each two.
+        The adjusted Rand index of each two methods.
     """
 
     methods: dict[str, ComparedMethod]
@@ -177,7 +177,7 @@ def _checked_labels(name: str, labels: Any, n_rows: int) -> Indices:
 def _leaves(
     neighbors: RankedNeighbors, vertex_of_row: Indices, known: Any, X: Array, labels: Any
 ) -> Array:
-    """Return the share of the neighbours of each labelled row outside its cluster."""
+    """Return for each labelled row the share of its neighbours outside its cluster."""
     numbers = np.unique(np.concatenate([known, labels]), return_inverse=True)[1].ravel()
     of_vertices = np.zeros(vertex_of_row.max() + 1, dtype=np.intp)
     of_vertices[vertex_of_row] = numbers[: len(known)]
@@ -189,7 +189,7 @@ def _leaves(
 
 
 def _stability(method: Any, rows: Array, n_refits: int, random_state: int) -> float:
-    """Return how ``compare`` rates stability: fits on two halves that share half of their rows."""
+    """Return the mean agreement of fits on two halves of the rows that share half of theirs."""
     rng, quarter, scores = np.random.default_rng(random_state), len(rows) // 4, []
     for _ in range(n_refits):
         order = rng.permutation(len(rows))

@@ -1,4 +1,4 @@
-"""One partition from many, by the normalized cut of how often rows were put together.
+"""``consensus``: one partition from many, by the normalized cut of how often two rows agree.
 
     W = B S^(-1) B^T,    B_ic = 1 if row i is in cluster c,    S = diag(rows of each cluster)
 
@@ -34,10 +34,10 @@ class Consensus(JsonReady):
     Attributes
     ----------
     labels : array of shape (n_rows,)
-        From 0 on by decreasing size; -1 for rows that no labelling has labelled.
+        From 0 on by decreasing size; -1 for rows without a label in any labelling.
     agreement : array of shape (n_rows,)
-        From 0 to 1: how much of the clusters that a row was put in has its label, on average. 1
-        means that all rows it was ever put together with have the same label.
+        From 0 to 1: the mean, over the clusters that a row was in, of the share of their rows that
+        now have its label. 1 means that all rows that ever shared a cluster with it have its label.
     """
 
     labels: Indices
@@ -53,7 +53,7 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
         Each with a label for every row: numbers or words. -1 or a missing value means no label.
     n_clusters : int
         The number of clusters of the result. In rare cases you get fewer, if the labels do not show
-        so many groups.
+        that many groups.
     random_state : int, default=0
         The seed of the search for the clusters.
 
@@ -72,9 +72,9 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
     """
     check_count("n_clusters", n_clusters, "pass how many clusters you want")
     given = _checked(labels_list)
-    # The first of each group of rows with the same labels, and the group of each row.
+    # Group rows with the same labels everywhere: the group of each row, and its first row.
     of_row = np.zeros(given.shape[1], dtype=np.int64)
-    for one in given:  # numbers of groups stay small, whatever the number of labellings
+    for one in given:  # numbers of groups stay small for any number of labellings
         of_row = np.unique(of_row * (int(one.max()) + 2) + one + 1, return_inverse=True)[1].ravel()
     place = np.unique(of_row, return_index=True)[1]
     labels, count = given[:, place], np.bincount(of_row).astype(np.float64)
@@ -90,7 +90,7 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
     columns, rows_end = clusters[is_in.T], np.append(0, np.cumsum(n_votes))
     B = csr_array((np.ones(len(columns)), columns, rows_end), (len(votes), starts[-1]))
     own = _cut(B, count[votes], n_clusters, random_state)
-    pair = columns * n_clusters + np.repeat(own, n_votes)  # a cluster, and where its row went
+    pair = columns * n_clusters + np.repeat(own, n_votes)  # a cluster, and the new label of its row
     inside = np.bincount(pair, np.repeat(count[votes], n_votes), starts[-1] * n_clusters)
     stays = (inside / np.repeat(B.T @ count[votes], n_clusters))[pair]
     clusters_of, agreement = np.full(len(count), -1), np.zeros(len(count))
@@ -100,7 +100,7 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
 
 
 def _checked(labels_list: Any) -> Indices:
-    """Return labels of shape (n_labellings, n_rows), from 0 on by decreasing size, or -1."""
+    """Return labels as (n_labellings, n_rows): from 0 on by decreasing size, or -1."""
     is_list = isinstance(labels_list, (Sequence, np.ndarray)) and not isinstance(labels_list, str)
     if not is_list or not len(labels_list) or np.ndim(labels_list[0]) != 1:
         expected = "be a list of labellings, each with a label for every row"
@@ -119,7 +119,7 @@ def _checked(labels_list: Any) -> Indices:
         values = np.maximum(values.astype(np.int64), -1)
         values = np.unique(values, return_inverse=True)[1] - int(values.min(initial=0) < 0)
         sizes = np.bincount(values + 1)[1:]
-        # Numbers by size depend neither on the names of labels nor on the order of rows.
+        # Numbers by size do not depend on the names of labels or the order of rows.
         rank = np.empty(len(sizes) + 1, dtype=np.int64)
         rank[np.argsort(-sizes, kind="stable")], rank[-1] = np.arange(len(sizes)), -1
         ranked.append(rank[values])
@@ -130,13 +130,13 @@ def _checked(labels_list: Any) -> Indices:
 
 
 def _cut(B: Any, count: Array, n_clusters: int, random_state: int) -> Indices:
-    """Return the clusters of rows, given which clusters they were put in before."""
+    """Return the clusters of rows by the normalized cut, given indicators B of their clusters."""
     n_votes = np.diff(B.indptr)
     parts = csr_array((np.repeat(count / n_votes, n_votes), B.indices, B.indptr), B.shape)
     weights = csr_array(B.T @ parts)
     n_parts, part = connected_components(weights, directed=False)
     part_of_row = part[B.indices[B.indptr[:-1]]]
-    if n_parts >= n_clusters:  # nothing has to be cut; the smallest parts go together
+    if n_parts >= n_clusters:  # no cut needed: join the smallest parts
         sizes, group = np.zeros(n_clusters), np.zeros(n_parts, dtype=np.intp)
         rows = np.bincount(part_of_row, count)
         for one in np.argsort(-rows, kind="stable"):

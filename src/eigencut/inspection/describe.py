@@ -1,19 +1,19 @@
-"""What clusters are: sizes, typical rows, what distinguishes them, rules and words.
+"""Descriptions of clusters: sizes, typical rows, distinguishing columns, rules and words.
 
 Typical rows are medoids: those with the least mean distance to the rows of their cluster.
 
-The effect of a number is ``P(x > y) - P(x < y)`` for a row x of the cluster and a row y elsewhere
-(Cliff's delta, 1993), or that of its distance from the middle of all rows where this says more. The
-effect of a category is the difference of its shares, as of a number that is 0 or 1.
+The effect of a column of numbers is ``P(x > y) - P(x < y)`` for a row x of the cluster and a row y
+elsewhere (Cliff's delta, 1993), or that of distances from the median of all rows if it is clearly
+larger. The effect of a category is its share in the cluster minus its share elsewhere.
 
 Words are scored by c-TF-IDF (Grootendorst, arXiv:2203.05794), ``share of the cluster's words *
 log(1 + A / f(word))``: A is the mean number of words in a cluster, f how often the word occurs.
 
-No interval assumes a shape of the data: Wilson's for shares, Newcombe's for differences (Statistics
-in Medicine 17, 1998, method 10) and for ``P(x > y)`` (the same, 25, 2006, after method 5).
+Intervals assume no distribution of the data: Wilson's for shares, Newcombe's for differences
+(Statistics in Medicine 17, 1998, method 10) and for ``P(x > y)`` (25, 2006, after method 5).
 
-A rule is the branch of a shallow tree, grown on half of the rows, with the largest F1 less a price
-for each condition; it is measured on the other half. The tree sees ranks instead of values: a
+A rule is the branch of a shallow tree, grown on half of the rows, with the largest F1 score minus a
+price for each condition; it is measured on the other half. The tree gets ranks instead of values. A
 threshold is the shortest number between two values that occur.
 """
 
@@ -46,12 +46,12 @@ from eigencut.io.table import Table, place_of, refuse_lazy
 Interval = tuple[Array, Array]  # low, high
 Mask = NDArray[np.bool_]
 _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
-_LINE = 100  # letters of a line
+_LINE = 100  # width of a printed line
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: numbers, dates (days since 1970), or numbers of categories; NaN is missing."""
+    """A column: numbers, dates (days since 1970), or codes of categories; NaN is missing."""
 
     name: str
     kind: str  # "number", "date" or "category"
@@ -67,7 +67,7 @@ class Column:
         return np.isnan(self.values)
 
     def meets(self, relation: str, value: Any) -> Mask:
-        """Return which rows have a value that is ``<=`` or ``>`` another, ``is`` it, or not."""
+        """Return which rows have a value that is ``<=``, ``>``, ``is`` or ``is not`` another."""
         if relation in ("<=", ">"):
             return np.asarray(self.values <= value if relation == "<=" else self.values > value)
         is_it = self.values == value
@@ -75,12 +75,12 @@ class Column:
 
     @property
     def names_rows(self) -> bool:
-        """Whether it names rows instead of describing them."""
+        """Whether it has so many categories that it only names rows, like an identifier."""
         n = len(self.categories)
         return n > POLICY.most_categories and 2 * n > len(self.values)
 
     def plain(self, value: Any) -> float | str | None:
-        """Return a value as people write it: a number, the text of a date, or a category."""
+        """Convert a stored value to a number, the text of a date, or a category."""
         if not np.isfinite(value):
             return None
         if self.kind != "date":
@@ -93,7 +93,7 @@ class Column:
 def columns_of(
     X: Any, names: Sequence[str] | None = None, labels: Indices | None = None
 ) -> list[Column]:
-    """Return the columns of a table or an array; from very many, those that differ by label."""
+    """Return the columns of a table or array; of very many, those that differ most by label."""
     refuse_lazy(X)
     if hasattr(X, "columns"):
         given = {str(name): name for name in labels_of(X)}
@@ -113,7 +113,7 @@ def columns_of(
 
 
 def _of_table(table: Table, name: str) -> Column:
-    """Return a column of a table, whose numbers may stand for words and dates."""
+    """Return a column of a ``Table``, which stores words and dates as numbers."""
     values, kind = table.values[:, table.names.index(name)], table.kind(name)
     if kind.has_words:
         words = np.array([*table.words(name)], dtype=object)
@@ -143,7 +143,7 @@ def _column(name: str, given: Any) -> Column:
 
 
 def _finite(values: Array) -> Array:
-    """Infinities count as missing: they have no middle."""
+    """Replace infinities by NaN: they count as missing, because they have no mean."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -170,7 +170,7 @@ class NumberContrast(JsonReady):
     """How the numbers, or dates, of a column differ in a cluster from those elsewhere."""
 
     column: str
-    how: str  # "higher", "lower"; of distances from the median, "more extreme", "more central"
+    how: str  # "higher", "lower"; or by distance from the median: "more extreme", "more central"
     effect: float  # P(x > y) - P(x < y) for x in the cluster and y elsewhere, from -1 to 1
     interval: tuple[float, float]  # of the effect
     inside: tuple[Any, ...]  # the quartiles in the cluster, in the units of the column
@@ -192,7 +192,7 @@ class CategoryContrast(JsonReady):
     column: str
     category: str  # "(missing)" for rows without a value
     how: str  # "more often" or "less often" than elsewhere
-    effect: float  # the share in the cluster less the share elsewhere, from -1 to 1
+    effect: float  # the share in the cluster minus the share elsewhere, from -1 to 1
     interval: tuple[float, float]  # of the effect
     share: float  # of the rows of the cluster
     share_interval: tuple[float, float]
@@ -212,22 +212,22 @@ class Word(JsonReady):
 
     word: str
     score: float  # c-TF-IDF
-    share: float  # of the cluster's documents, those with this word
+    share: float  # of the cluster's documents, with this word
     overall: float  # the same share of all documents
 
 
 Contrast = NumberContrast | CategoryContrast
-_Strengths = Iterator[tuple[int, float, Contrast]]  # the cluster, how strong it is at least
-# How many effects of a column may be reported, and a function that gives those whose interval, of
-# this many standard errors, excludes 0.
+_Strengths = Iterator[tuple[int, float, Contrast]]  # cluster, least absolute effect
+# The number of effects of a column that are tested, and a function of z that yields those whose
+# interval, z standard errors to each side, excludes 0.
 _Candidates = tuple[int, Callable[[float], _Strengths]]
 
 
 def contrasts(columns: Sequence[Column], labels: Indices, n_clusters: int) -> list[list[Contrast]]:
-    """Return for each cluster the effects whose interval is without 0, the strongest first."""
-    # Some of many effects stand out by chance. The rule of Benjamini and Hochberg selects R of m
-    # effects, and their intervals have the level ``1 - 0.05 R / m``. So at most a share of 0.05 of
-    # the reported intervals misses the truth, on average (Benjamini and Yekutieli, 2005).
+    """Return for each cluster the effects whose interval excludes 0, the strongest first."""
+    # Some of m effects look large by chance. The rule of Benjamini and Hochberg selects R of them,
+    # with intervals of the level ``1 - 0.05 R / m``. So at most a share of 0.05 of the reported
+    # intervals misses the truth, on average (Benjamini and Yekutieli, 2005).
     candidates: list[_Candidates] = []
     for column in columns:
         if column.kind != "category":
@@ -238,21 +238,21 @@ def contrasts(columns: Sequence[Column], labels: Indices, n_clusters: int) -> li
         candidates.append(_category_contrasts(column, labels, n_clusters))
     n_all = n_selected = sum(n_effects for n_effects, _ in candidates)
     strengths: list[tuple[int, float, Contrast]] = []
-    while n_selected:  # falls to the largest R of which R are selected at the level R / m
+    while n_selected:  # falls to the largest R for which the level of R selects R effects
         z = quantile_of(1 - (1 - POLICY.confidence) * n_selected / n_all)
         strengths = [one for _, at in candidates for one in at(z)]
         if len(strengths) >= n_selected:
             break
         n_selected = len(strengths)
     sorted_contrasts: list[list[Contrast]] = [[] for _ in range(n_clusters)]
-    # Equal ones stay in the order of the columns: sorted() keeps it.
+    # sorted() keeps equal effects in the order of the columns.
     for k, _, contrast in sorted(strengths, key=lambda one: -one[1]):
         sorted_contrasts[k].append(contrast)
     return sorted_contrasts
 
 
 class Superiority(NamedTuple):
-    """P(x > y) + P(x = y) / 2 for x in each cluster and y elsewhere; NaN without rows on a side."""
+    """P(x > y) + P(x = y) / 2 for x in each cluster and y elsewhere; NaN if a side has no rows."""
 
     values: Array
     variances: Array
@@ -268,7 +268,7 @@ class Superiority(NamedTuple):
 
 
 def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
-    """Return the superiority of all clusters; the variance is DeLong's, partly on some rows."""
+    """Return the superiority of each cluster, with DeLong's variance (from a sample of rows)."""
     n = len(values)
     order = np.lexsort((labels, values))
     ordered, cluster_of = values[order], labels[order]
@@ -284,7 +284,7 @@ def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
         above = (own_ranks - rankdata(own)) / (n - m)
         others = ordered[some][cluster_of[some] != k]
         below = (np.searchsorted(own, others) + np.searchsorted(own, others, "right")) / (2 * m)
-        # The variance of a single share is unknown: then it is the largest that there is.
+        # The variance of a single share is unknown: take the largest possible one.
         of_above, of_below = (
             float(shares.var(ddof=1)) if len(shares) > 1 else 0.25 for shares in (above, below)
         )
@@ -298,7 +298,7 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     if len(values) == 0 or values.min() == values.max():
         return 0, lambda z: iter(())
     overall = np.quantile(values, (0.25, 0.5, 0.75))
-    with np.errstate(over="ignore"):  # beyond, all are equally extreme
+    with np.errstate(over="ignore"):  # infinite distances are equally extreme
         spread = np.abs(values - overall[1])
     location, distance = superiority(values, own, K), superiority(spread, own, K)
     clusters = np.flatnonzero((location.sizes > 0) & (location.sizes < len(values)))
@@ -313,7 +313,7 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
             effect, low, high = (float(values[k]) for values in both[chosen])
             words = (("lower", "higher"), ("more central", "more extreme"))[chosen]
             own_values = location.sorted_inside[k]
-            unit = max(float(np.abs(own_values).max()), 1.0)  # so that no sum is infinite
+            unit = max(float(np.abs(own_values).max()), 1.0)  # keeps sums finite
             inside = np.quantile(own_values, (0.25, 0.5, 0.75))
             contrast = NumberContrast(
                 column=column.name,
@@ -330,14 +330,14 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
 
 
 def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
-    """Return contrasts of each category; of two, that of the one that is more frequent inside."""
+    """Return contrasts of each category, or of the one of two that is more frequent inside."""
     names = [*column.categories, "(missing)"]
     last = len(names) - 1
     codes = np.where(column.is_missing, last, column.values).astype(np.intp)
     counts = np.bincount(codes * K + labels, minlength=len(names) * K).reshape(len(names), K)
     sizes = counts.sum(axis=0)
     present = np.flatnonzero(counts.any(axis=1))
-    is_whether_missing = column.categories == ("",)  # of a column of numbers
+    is_whether_missing = column.categories == ("",)  # a column of numbers, tested for missing ones
     n = int(sizes.sum())
     inside, outside = sizes[np.newaxis], n - sizes[np.newaxis]
     in_all = counts.sum(axis=1, keepdims=True)
@@ -350,8 +350,8 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
         for k in clusters:
             for j in present:
                 strength = nearest_to_zero(low[j, k], high[j, k])
-                is_said = j != last if is_whether_missing else len(present) == 2 and strength < 0
-                if strength == 0 or is_said:
+                is_skipped = j != last if is_whether_missing else len(present) == 2 and strength < 0
+                if strength == 0 or is_skipped:
                     continue
                 contrast = CategoryContrast(
                     column=column.name,
@@ -370,7 +370,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
 
 
 def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tuple[Word, ...]]:
-    """Return the words of each cluster, the highest score first."""
+    """Return the words of each cluster that are more frequent there, the highest score first."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer()
@@ -400,7 +400,7 @@ def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tu
 
 
 def quantile_of(confidence: float) -> float:
-    """Return z: a normal variable is between -z and z with this probability."""
+    """Return z such that a standard normal variable is between -z and z with this probability."""
     return float(ndtri((1 + confidence) / 2))
 
 
@@ -425,7 +425,7 @@ def share_interval(count: Any, total: Any, z: float) -> Share:
 
 
 def difference_interval(one: Share, other: Share) -> Interval:
-    """Return the interval of the difference of two shares."""
+    """Return Newcombe's interval of the difference of two shares."""
     difference = one.share - other.share
     low = difference - np.hypot(one.share - one.low, other.high - other.share)
     return low, difference + np.hypot(one.high - one.share, other.share - other.low)
@@ -434,9 +434,9 @@ def difference_interval(one: Share, other: Share) -> Interval:
 def superiority_interval(
     superiority: Array, variance: Array, n_inside: Array, n_outside: Array, z: float
 ) -> Interval:
-    """Return all t with ``|superiority - t| <= z sqrt(V(t))``."""
-    # V(t) is the larger of two variances: the one that was measured, as t (1 - t) goes, which is
-    # 0 where all x are above all y; and that of Hanley and McNeil.
+    """Return the ends of the t with ``|superiority - t| <= z sqrt(V(t))``."""
+    # V(t) is the larger of two variances: the measured one, in proportion to t (1 - t), which is 0
+    # if all x are above all y; and that of Hanley and McNeil.
     m, n = np.asarray(n_inside, dtype=np.float64), np.asarray(n_outside, dtype=np.float64)
     fewer, more = np.minimum(m, n), np.maximum(m, n)
     middle_of = np.maximum(superiority * (1 - superiority), np.finfo(np.float64).tiny)
@@ -461,7 +461,7 @@ def superiority_interval(
 
 
 def nearest_to_zero(low: float, high: float) -> float:
-    """Return how strong an effect is at least: 0 where the interval holds 0."""
+    """Return the end of an interval nearest to 0, or 0 if the interval contains 0."""
     return max(low, 0.0) + min(high, 0.0)
 
 
@@ -480,15 +480,15 @@ class Condition(JsonReady):
 
 @dataclass(frozen=True)
 class Rule(JsonReady):
-    """Rows that meet all conditions belong to a cluster, mostly."""
+    """Conditions that mostly rows of one cluster meet."""
 
     conditions: tuple[Condition, ...]  # at most three
-    precision: float  # the share of the rows that meet them which belong to the cluster
+    precision: float  # of the rows that meet the conditions, the share in the cluster
     precision_interval: tuple[float, float]
-    coverage: float  # the share of the rows of the cluster that meet them
+    coverage: float  # of the rows of the cluster, the share that meets them
     coverage_interval: tuple[float, float]
-    n_rows: int  # rows on which this was measured
-    held_out: bool  # whether the rule was made from others; not so where there are too few
+    n_rows: int  # rows on which the shares were measured
+    held_out: bool  # whether the rule was made from other rows; False if there are too few
 
     def __str__(self) -> str:
         rows = f"the {self.n_rows} rows it was made from"
@@ -500,9 +500,9 @@ class Rule(JsonReady):
         )
 
 
-# A condition: a column, a relation, and a value as the column holds it, a number or a code.
+# A condition: a column, a relation, and a value as stored in the column, a number or a code.
 _Test = tuple[Column, str, Any]
-# What a tree can ask: whether a value is a category, or, without one, its rank; the answers.
+# A feature of the tree: a column, the code of a category (None: ranks of numbers), its values.
 _Feature = tuple[Column, int | None, NDArray[Any]]
 
 
@@ -522,10 +522,10 @@ def _features(columns: Sequence[Column], rows: Indices) -> Iterator[_Feature]:
 
 
 def _test(feature: _Feature, rows: Indices, rank: float, goes_right: bool) -> _Test:
-    """Return the condition of a branch."""
+    """Return the condition of a branch that compares a feature with a rank."""
     column, code, _ = feature
     if code is None:
-        distinct = np.unique(column.values[rows])  # a missing value is the last
+        distinct = np.unique(column.values[rows])  # NaN is the last, if any
         below = min(int(np.floor(rank)), int((~np.isnan(distinct)).sum()) - 2)
         bound = short_between(*map(float, distinct[below : below + 2]))
         return column, ">" if goes_right else "<=", bound
@@ -547,14 +547,14 @@ def short_between(low: float, high: float) -> float:
 
 
 def cluster_rule(columns: Sequence[Column], inside: Mask) -> Rule | None:
-    """Return a rule for the rows inside a cluster; None where conditions do not help."""
+    """Return a rule for the rows inside a cluster; None if conditions do not help."""
     sides = [np.flatnonzero(inside), np.flatnonzero(~inside)]
     n_least, rows, draw = min(map(len, sides)), np.arange(len(inside)), np.random.default_rng(0)
     if not n_least or not columns:
         return None
     held_out = n_least >= POLICY.fewest_held_out
     if held_out:
-        # Half of the cluster and half of the others, so that both halves have both.
+        # Draw half of the cluster and half of the others, so that both halves have rows of both.
         sides = [np.sort(draw.permutation(side)[: len(side) // 2]) for side in sides]
         rows = np.delete(rows, np.concatenate(sides))
     tests = _best_branch(columns, inside, sides, draw)
@@ -562,7 +562,7 @@ def cluster_rule(columns: Sequence[Column], inside: Mask) -> Rule | None:
         return None
     own, meets = inside[rows], _meets(tests, rows)
     n_both, n_meets, n_own = int((own & meets).sum()), int(meets.sum()), int(own.sum())
-    if n_both * len(rows) <= n_meets * n_own:  # as good as a row drawn at random
+    if n_both * len(rows) <= n_meets * n_own:  # no better than a random row
         return None
     shares = share_interval(n_both, np.array([n_meets, n_own]), quantile_of(POLICY.confidence))
     (precision, *of_precision), (coverage, *of_coverage) = np.transpose(shares).tolist()
@@ -579,7 +579,7 @@ def cluster_rule(columns: Sequence[Column], inside: Mask) -> Rule | None:
 
 
 def _meets(tests: Sequence[_Test], rows: Indices) -> Mask:
-    """Return which of some rows meet all conditions."""
+    """Return which of these rows meet all conditions."""
     of_each = [column[rows].meets(relation, value) for column, relation, value in tests]
     return np.all(of_each, axis=0)
 
@@ -587,13 +587,13 @@ def _meets(tests: Sequence[_Test], rows: Indices) -> Mask:
 def _best_branch(
     columns: Sequence[Column], inside: Mask, sides: Sequence[Indices], draw: np.random.Generator
 ) -> list[_Test]:
-    """Return the conditions of the best branch, on the rows that grow the tree."""
+    """Return the conditions of the best branch of a tree grown on a sample of both sides."""
     most = POLICY.rows_of_rule
     drawn = [
         side if len(side) <= most else np.sort(draw.choice(side, most, replace=False))
         for side in sides
     ]
-    # What was drawn counts for all rows of its side.
+    # Drawn rows are weighted to count for all rows of their side.
     shares = [len(side) / len(some) for side, some in zip(sides, drawn, strict=True)]
     rows, weight = np.concatenate(drawn), np.repeat(shares, [len(some) for some in drawn])
     own = inside[rows]
@@ -613,7 +613,7 @@ def _best_branch(
 
 
 def _branches(columns: Sequence[Column], rows: Indices, own: Mask) -> Iterator[list[_Test]]:
-    """Give the conditions that lead to each node of a tree, those of one column joined."""
+    """Yield the conditions that lead to each node of a tree, the bounds of a column merged."""
     from sklearn.tree import DecisionTreeClassifier
 
     features = list(_features(columns, rows))
@@ -632,7 +632,7 @@ def _branches(columns: Sequence[Column], rows: Indices, own: Mask) -> Iterator[l
         feature = features[grown.feature[node]]
         for child, goes_right in ((grown.children_left, False), (grown.children_right, True)):
             new = _test(feature, rows, float(grown.threshold[node]), goes_right=goes_right)
-            # A bound takes the place of a wider one on the same side.
+            # A bound replaces a wider one on the same side.
             key = new[0].name, *new[1 : 2 if feature[1] is None else 3]
             others = {name: test for name, test in tests.items() if name != key}
             open_nodes.append((int(child[node]), others | {key: new}))
@@ -646,7 +646,7 @@ class TypicalRow(JsonReady):
     values: dict[str, float | str | None]  # in the units of the columns; None is missing
     margin: float  # how clearly it belongs to the cluster
     document: str | None = None
-    place: str = ""  # in words: its line of a file, its label in the frame's index, or position
+    place: str = ""  # as text: its line of a file, its label in the frame's index, or position
 
     def __str__(self) -> str:
         place = short(self.place or f"row {self.row}")
@@ -659,17 +659,17 @@ class TypicalRow(JsonReady):
 
 @dataclass(frozen=True)
 class ClusterDescription(JsonReady):
-    """What one cluster is."""
+    """The description of one cluster."""
 
     cluster: int
     size: int  # rows
     share: float  # of the rows that belong to a cluster
-    margin: float  # the mean of its rows, from 0 (ambiguous) to 1 (certain); NaN without rows
+    margin: float  # mean margin of its rows, from 0 (ambiguous) to 1 (certain); NaN without rows
     typical: tuple[TypicalRow, ...]  # medoids, the most typical first
     contrasts: tuple[Contrast, ...]  # what distinguishes it, the strongest first
-    rule: Rule | None  # at most three conditions that tell who belongs to it
-    words: tuple[Word, ...] = ()  # of its documents, where there are any
-    name: str = ""  # what it is called, where that is known
+    rule: Rule | None  # at most three conditions that mostly its rows meet
+    words: tuple[Word, ...] = ()  # of its documents, if given
+    name: str = ""  # its name, if it has one
 
     @property
     def title(self) -> str:
@@ -684,12 +684,12 @@ class ClusterDescription(JsonReady):
 
 @dataclass(frozen=True, repr=False)
 class Description(Printed, JsonReady):
-    """What the clusters of a model are, on some rows. ``print`` it to read it."""
+    """The descriptions of a model's clusters on some rows. ``print`` it to read it."""
 
     n_rows: int
     n_unlabelled: int  # rows in no cluster: outliers, or with missing values
     clusters: tuple[ClusterDescription, ...]
-    notes: tuple[str, ...] = ()  # what was left out or looked at in part
+    notes: tuple[str, ...] = ()  # columns that were left out, and samples
 
     def name(self, namer: Callable[[ClusterDescription], str]) -> dict[int, str]:
         """Return a name for each cluster, by number; ``model.set_names`` takes them.
@@ -823,7 +823,7 @@ def describe_model(
 
 
 def _checked_documents(documents: Any, n_rows: int) -> list[str]:
-    """Return one text for each row; a missing one is empty."""
+    """Return one text for each row, empty if it is missing; refuse other values."""
     is_one = isinstance(documents, (str, bytes))
     if is_one or len(documents := list(documents)) != n_rows:
         got = "one text" if is_one else len(documents)
@@ -839,7 +839,7 @@ def _checked_documents(documents: Any, n_rows: int) -> list[str]:
 def _described_columns(
     table: Any, names: Sequence[str] | None, labels: Indices, notes: list[str]
 ) -> list[Column]:
-    """Return the columns of a table without those that name rows; note what is left out."""
+    """Return the columns of a table without those of names; add what is left out to ``notes``."""
     remedy = "pass a table of as many rows as X"
     if getattr(table, "ndim", 2) != 2 or isinstance(table, (str, list, tuple)):
         expected, got = "be a data frame or an array with columns", type(table).__name__
@@ -858,7 +858,7 @@ def _described_columns(
 
 
 def _telling_columns(columns: Sequence[Column], strongest: Sequence[Contrast]) -> list[Column]:
-    """Return all columns; from many, those that distinguish a cluster most."""
+    """Return all columns, or of many those that distinguish a cluster most."""
     if len(columns) <= POLICY.columns_of_rule:
         return list(columns)
     by_name = {column.name: column for column in columns}
@@ -869,20 +869,20 @@ def _telling_columns(columns: Sequence[Column], strongest: Sequence[Contrast]) -
 def typical_rows(
     points: Any, labels: Indices, n_clusters: int, n_typical: int, metric: str = "euclidean"
 ) -> list[Indices]:
-    """Return the most typical rows of each cluster."""
+    """Return the most typical rows of each cluster, its medoids."""
     metric = metric if metric in ("cosine", "manhattan", "chebyshev") else "euclidean"
     rows = [np.flatnonzero(labels == k) for k in range(n_clusters)]
     return [own[_medoids(points[own], n_typical, metric)] for own in rows]
 
 
 def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
-    """Return different rows with the least mean distance to all; approximately for many rows."""
+    """Return different rows with the least mean distance to all, approximate for many rows."""
     n = own.shape[0]
     if not n or not n_typical:
         return np.empty(0, dtype=np.intp)
     if not issparse(own) and metric == "euclidean":
         with np.errstate(over="ignore", invalid="ignore"):
-            # Scaled so that no square is infinite, and moved to where squares do not cancel.
+            # Scaled so that no square is infinite, and centred so that no digits cancel.
             own = own / (np.abs(own).max() or 1.0)
             own = own - own.mean(axis=0)
     candidates = np.arange(n)
@@ -898,7 +898,7 @@ def _medoids(own: Any, n_typical: int, metric: str) -> Indices:
 
 
 def _by_distance(own: Any, others: Any, metric: str) -> Indices:
-    """Return the order of rows by their mean distance to others; never an array of all pairs."""
+    """Return the order of rows by their mean distance to others, in blocks to save memory."""
     from sklearn.metrics.pairwise import pairwise_distances
 
     total = np.zeros(own.shape[0])
@@ -908,7 +908,7 @@ def _by_distance(own: Any, others: Any, metric: str) -> Indices:
 
 
 def cluster_facts(cluster: Any) -> list[tuple[str, str]]:
-    """Return a label and a text for each thing that is known of a cluster."""
+    """Return a label and a text for each contrast, rule, word list and typical row of a cluster."""
     pairs = [(contrast.how, str(contrast)) for contrast in cluster.contrasts]
     if cluster.rule is not None:
         pairs.append(("rule", str(cluster.rule)))
@@ -918,19 +918,19 @@ def cluster_facts(cluster: Any) -> list[tuple[str, str]]:
 
 
 def cluster_lines(cluster: Any) -> list[str]:
-    """Return the same as lines of a text."""
+    """Return ``cluster_facts`` as wrapped lines of text."""
     how: Any = dict(subsequent_indent=" " * 16, break_long_words=False, break_on_hyphens=False)
     return [fill(f"  {label:<12}  {text}", _LINE, **how) for label, text in cluster_facts(cluster)]
 
 
 def short(text: str, longest: int = 60) -> str:
-    """Return a text of users on one line and not too long; it moves no cursor."""
+    """Return a user's text on one line, shortened, and without control characters."""
     shown = printable(text)
     return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
 
 def value_in_words(value: Any) -> str:
-    """Return a number as people write it, or a text."""
+    """Return a number with few digits, or a shortened text."""
     if value is None or isinstance(value, str):
         return "missing" if value is None else short(value)
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
@@ -941,11 +941,11 @@ def _range(interval: tuple[float, float], form: str) -> str:
 
 
 def fitted_html(model: Any) -> str:
-    """Return what a fitted model has found as a table for notebooks; empty before the fit."""
+    """Return a table with the clusters and graph of a fitted model; empty before the fit."""
     try:
         check_is_fitted(model)
         facts = {"clusters": str(len(model.cluster_numbers_))}
-    except Exception:  # whatever it is: a display must not fail
+    except Exception:  # any error, because a display must not fail
         return ""
     known, most = vars(model), 20
     if known.get("labels_") is not None:

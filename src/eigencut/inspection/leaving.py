@@ -1,10 +1,10 @@
-"""The leaving share of each cluster on new data, with limits that hold.
+"""The leaving share of each cluster on new data, with confidence limits.
 
     y(x) = 1 - h_k(x),    h_k(x) = (W 1_k)(x) / d(x),    k the label of x:
 
-the share of a row's weight that goes to training rows of other clusters. It lies between 0 and 1
-for every affinity and is independent from row to row given the fit, so bets on it (see
-``theory/betting.py``) give limits of its mean in every cluster, whatever the distribution.
+is the share of a row's weight that goes to training rows of other clusters. It lies between 0 and
+1 for every affinity, and given the fit, the shares of rows are independent. So bets (see
+``theory/betting.py``) give limits of its mean in every cluster, for any distribution of rows.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class LeavingShares(JsonReady):
 def leaving_share(
     model: Any, X: ArrayLike, *, sample_weight: ArrayLike | None = None, confidence: float = 0.95
 ) -> LeavingShares | None:
-    """Return how much of rows' similarity leaves their clusters; None if weights are no counts."""
+    """Return the leaving share of each cluster; None if weights are not numbers of rows."""
     with measured_on(model, X, sample_weight) as (gpod, rows, counts):
         if counts is not None:
             times = np.rint(counts)
             if not (are_counts(times) and np.allclose(times, counts, rtol=1e-9)):
                 return None
         fitted = gpod.fitted_cut_
-        # Not predict(): a row that it leaves out still has a place in the population.
+        # Not predict(): rows that it labels as outliers still belong to the population.
         labels, K = fitted.labels(rows), fitted.n_clusters
         leaves = leaving_of_rows(fitted.affinity, rows, fitted.partition.labels, labels, K)
     if counts is not None:

@@ -1,4 +1,4 @@
-"""What refits say: how firmly rows keep labels, sets that hold them with a guarantee, p-values.
+"""``stability`` of labels, ``label_sets`` and ``significance``, all from refits of a model.
 
 A refit is the same estimator with the fitted K, fitted again on other rows.
 """
@@ -34,13 +34,13 @@ from eigencut.theory.errors import measured_on, ratio
 
 
 def refits(model: Any, samples: Iterable[Any], n_samples: int, **changes: Any) -> Iterator[Any]:
-    """Give the model's estimator with the fitted K, fitted on each sample of rows."""
+    """Yield the model's estimator with the fitted K, fitted on each sample of rows."""
     estimator = clone(model).set_params(
         n_clusters=model.n_clusters_, n_jobs=None, verbose=False, **changes
     )
     for _, rows in zip(counted(range(n_samples), "refits"), samples, strict=True):
-        # Each has all threads and all memory. What is odd about a sample is part of what is
-        # measured.
+        # One at a time: each has all threads and all memory. Warnings about the graph of a sample
+        # are silenced, because the results measure such samples.
         with threads(model.n_jobs), warnings.catch_warnings(), without_progress():
             warnings.simplefilter("ignore", GraphWarning)
             fitted = clone(estimator).fit(rows)
@@ -48,7 +48,7 @@ def refits(model: Any, samples: Iterable[Any], n_samples: int, **changes: Any) -
 
 
 def training_rows(gpod: Any, rows: Any = None) -> Any:
-    """Return rows to fit again on: those given, or the sorted rows that a model keeps."""
+    """Return the rows to fit again: those given, or the sorted rows that a model keeps."""
     affinity = gpod.affinity_
     if affinity.pairwise:
         expected = "be one of rows of features, for samples of rows are fitted again"
@@ -73,7 +73,7 @@ def training_rows(gpod: Any, rows: Any = None) -> Any:
 
 
 def renumbered(labels: Indices, like: Indices, n_clusters: int) -> Indices:
-    """Return for each cluster of ``labels`` that of ``like`` with most rows in common, 1 to 1."""
+    """Match clusters of ``labels`` one to one with those of ``like``, by most rows in common."""
     together = np.zeros((n_clusters, n_clusters))
     np.add.at(together, (labels, like), 1)
     return linear_sum_assignment(together, maximize=True)[1]
@@ -81,7 +81,7 @@ def renumbered(labels: Indices, like: Indices, n_clusters: int) -> Indices:
 
 @dataclass(frozen=True)
 class Stability(JsonReady):
-    """How often refits keep the model's labels. ``print`` it to read it.
+    """How often refits give rows the label of the model. ``print`` it to read it.
 
     Attributes
     ----------
@@ -186,13 +186,13 @@ def stability(
 
 @dataclass(frozen=True)
 class LabelSets:
-    """Calibrated sets of labels: ``predict_set`` returns them for any row. ``print`` it.
+    """Calibrated sets of labels, which ``predict_set`` returns for any row. ``print`` it.
 
     Attributes
     ----------
     model : fitted GPOD
     deficits : array of shape (n_batches, batch_size, K)
-        By how much the score of each cluster is below the largest, for each held-out row.
+        How much the score of each cluster is below the largest score, for each held-out row.
     labels : array of shape (n_batches, batch_size)
         The clusters that the refits gave these rows, in the numbers of the model.
     """
@@ -203,7 +203,7 @@ class LabelSets:
 
     @property
     def n_batches(self) -> int:
-        """Return the number of refits."""
+        """The number of refits, one per batch."""
         return self.labels.shape[0]
 
     @property
@@ -213,21 +213,21 @@ class LabelSets:
 
     @property
     def largest_coverage(self) -> float:
-        """The largest ``coverage`` that so many refits allow."""
+        """The largest possible ``coverage`` with this number of refits."""
         return self.n_batches / (self.n_batches + 1)
 
     @cached_property
     def _own_deficits(self) -> Array:
-        """The deficit of each calibration row's own label."""
+        """The deficit of each held-out row at its label in the refit."""
         return np.take_along_axis(self.deficits, self.labels[..., np.newaxis], axis=2)[..., 0]
 
     @property
     def agreement(self) -> float:
-        """Share of held-out rows whose label in the refit is the one that ``predict`` gives."""
+        """The share of held-out rows whose label in the refit is that of ``predict``."""
         return float((self._own_deficits == 0).mean())
 
     def _threshold(self, coverage: float) -> float:
-        """Return the largest deficit of a cluster that is in the set."""
+        """Return the largest deficit of a cluster in a set with this coverage."""
         coverage = check_fraction("coverage", coverage, 0.9)
         if coverage > self.largest_coverage:
             most = f"{self.largest_coverage:.4g}, which is n_batches / (n_batches + 1)"
@@ -236,13 +236,13 @@ class LabelSets:
         return batch_quantile(self._own_deficits, coverage)
 
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """The clusters that each row may belong to; see ``GPOD.predict_set``."""
+        """Return which clusters each row may belong to; see ``GPOD.predict_set``."""
         threshold = self._threshold(coverage)
         with measured_on(self.model, X) as (gpod, rows, _):
             return _deficits(gpod, rows) <= threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """What the text says, as plain Python, ready for JSON."""
+        """Return the numbers that ``print`` shows as plain Python, ready for JSON."""
         sets = []
         for coverage in POLICY.shown_coverages:
             if coverage <= self.largest_coverage:
@@ -355,15 +355,15 @@ def label_sets(
 
 
 def batch_quantile(values: Array, coverage: float) -> float:
-    """Return the quantile of all G + 1 batches, the values of the unknown one being infinite."""
+    """Return the quantile of the values of all G + 1 batches; those of the new one are infinite."""
     n_batches, batch_size = values.shape
-    # Rounding must not ask for one value more: 0.9 * 200 is 180, and not a little more.
+    # Rounding must not raise the rank: 0.9 * 200 is 180, and not a little more.
     rank = math.ceil(round(coverage * (n_batches + 1) * batch_size, 9))
     return float(np.sort(values, axis=None)[max(rank, 1) - 1])
 
 
 def _deficits(model: Any, rows: Any) -> Array:
-    """Return how far the score of each cluster is below the largest; 0 for the label of predict."""
+    """Return how much each cluster's score is below the largest; 0 for the label of ``predict``."""
     scores = model.fitted_cut_.scores(rows)
     below = scores.max(axis=1, keepdims=True) - scores
     below[np.arange(len(scores)), assign(scores)] = 0.0
@@ -377,8 +377,8 @@ class Significance(JsonReady):
     Attributes
     ----------
     statistic, null_statistics : float and dict of str to array of shape (n_null,)
-        The relaxed cut of the rows, which is small if clusters are clear: the sum of the K smallest
-        eigenvalues. The same of each null's samples: "gaussian" and "one cluster".
+        The relaxed cut of the rows, the sum of the K smallest eigenvalues, which is small if
+        clusters are clear; and those of samples of each null, "gaussian" and "one cluster".
     n_rows, n_clusters : int
         The number of rows that were compared, and of their clusters.
     """
@@ -390,7 +390,7 @@ class Significance(JsonReady):
 
     @property
     def p_values(self) -> dict[str, float]:
-        """``(1 + #{null <= statistic}) / (1 + n_null)`` of each null."""
+        """The p-value ``(1 + #{null <= statistic}) / (1 + n_null)`` of each null."""
         largest = self.statistic + 1e-12  # values that differ by less are equal
         return {
             name: float((1 + (values <= largest).sum()) / (1 + len(values)))
@@ -404,7 +404,7 @@ class Significance(JsonReady):
 
     @property
     def sentence(self) -> str:
-        """What it says about the clusters."""
+        """What the p-value means for the clusters, in words."""
         if self.p_value <= POLICY.small_p:
             return (
                 f"The rows are not one cluster (p = {self.p_value:.3g}): simulated rows of one "
@@ -424,7 +424,7 @@ class Significance(JsonReady):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, p-values and the sentence as plain Python, ready for JSON."""
+        """Return fields, p-values and ``sentence`` as plain Python, ready for JSON."""
         return super().to_dict() | json_ready({"p_value": self.p_value, "p_values": self.p_values})
 
     def __str__(self) -> str:
@@ -461,8 +461,8 @@ def significance(
       sample, by size), stretched to the covariance of all rows. If the clusters are pieces of one
       cluster of whatever shape, a piece alone is cut as easily as the whole.
 
-    Values of relaxed cuts are compared; with ``affinity="auto"``, and for discrete cuts, those of
-    the graph of nearest neighbours.
+    The test compares values of relaxed cuts. With ``affinity="auto"``, and for discrete cuts, it
+    uses the graph of nearest neighbours.
 
     Parameters
     ----------
@@ -485,8 +485,8 @@ def significance(
     For normal rows the p-value of "gaussian" is exact: given the sample mean and covariance, normal
     rows are distributed as the samples are [1]_. The null "one cluster" is approximate. The larger
     p-value is that of the composite hypothesis. Both nulls are continuous: columns with few
-    different values look clustered next to them. A ring, or another curve that is one piece but not
-    one heap, is no null and can have a small p-value.
+    different values look clustered next to them. Neither null covers a ring, or another curve in
+    one piece, which can have a small p-value.
 
     If K was chosen on the same rows, for example by "auto", the p-value is too small.
 
@@ -544,10 +544,10 @@ def significance(
 
 
 class SameCovariance:
-    """Turns rows into rows with exactly the mean and covariance of X; ``scores`` have 0 and 1."""
+    """Gives rows exactly the mean and covariance of X; ``scores`` are X with covariance 1."""
 
     def __init__(self, X: Array, most: int | None = None) -> None:
-        X = np.asarray(X, dtype=np.float64)  # rows may be of half precision, which LAPACK has not
+        X = np.asarray(X, dtype=np.float64)  # LAPACK has no half precision
         self._mean = X.mean(axis=0)
         U, values, Vt = np.linalg.svd(X - self._mean, full_matrices=False)
         rank = int((values > values.max() * max(X.shape) * np.finfo(float).eps).sum())
@@ -556,22 +556,22 @@ class SameCovariance:
         self.scores = U[:, :rank] * np.sqrt(len(X))
 
     def sample(self, draw: Array) -> Array:
-        """Return the nearest rows with the mean and covariance of X: the polar decomposition."""
-        # For independent normal rows the frame U Vt is uniform, as that of normal rows is.
+        """Return the nearest rows with X's mean and covariance, by a polar decomposition."""
+        # For independent normal rows, the frame U Vt is uniformly distributed.
         U, _, Vt = np.linalg.svd(draw - draw.mean(axis=0), full_matrices=False)
         return np.asarray(self._mean + (U @ Vt) @ self._back)
 
 
 def smoothed_cluster(scores: Array, labels: Indices, rng: Any) -> Array:
-    """Draw as many rows as there are around the rows of one cluster."""
+    """Draw as many rows as ``scores`` has, around the rows of one random cluster."""
     n_rows, d = scores.shape
     cluster = scores[labels == labels[rng.randint(n_rows)]]
-    # Half of Silverman's bandwidth: all of it would round off what has sharp edges.
+    # Half of Silverman's bandwidth: the whole would blur sharp edges.
     bandwidth = 0.5 * (4 / ((d + 2) * len(cluster))) ** (1 / (d + 4))
     _, values, Vt = np.linalg.svd(cluster - cluster.mean(axis=0), full_matrices=False)
     covariance_root = values[:, np.newaxis] * Vt / np.sqrt(len(cluster))
     along = rng.standard_normal((n_rows, len(values))) @ covariance_root
-    # A cluster that is flat in some direction, or has few rows, is normal in that direction.
+    # Add a little noise in directions in which a cluster is flat, or has too few rows.
     thickness = 1e-3 * (np.linalg.norm(covariance_root) or 1.0) / np.sqrt(d)
     chosen = cluster[rng.randint(len(cluster), size=n_rows)]
     return np.asarray(chosen + bandwidth * along + thickness * rng.standard_normal((n_rows, d)))

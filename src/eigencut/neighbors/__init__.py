@@ -1,1 +1,1 @@
-"""Nearest rows: metrics, distinct rows, trees, brute force, cells, k-means."""
+"""Metrics and distinct rows (``metrics``); searches for nearest rows, k-means (``search``)."""

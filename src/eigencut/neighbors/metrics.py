@@ -1,4 +1,4 @@
-"""Rows, dense or sparse, as points of a metric: how far apart they are, and which are equal."""
+"""Metrics: distances between rows, dense or sparse, units that avoid overflow, and equal rows."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from eigencut.exceptions import RefusedRow
 from eigencut.io.sample import Keys, random_keys, summed_weights
 from eigencut.kernels.numpy_kernels import kth_smallest_bound
 
-# Distances and numbers of the neighbours, the nearest first, and equally near ones by number.
+# Distances and numbers of neighbours, the nearest first, and equally near ones by number.
 Found = tuple[Array, Indices]
 
 FARTHEST = 1e140  # coordinates are clipped here, so that their squares stay finite
-_ELEMENTS = 1 << 19  # numbers held at a time
-_MANY = 16  # numbers per neighbour, beyond which sorting all of them takes longer
+_ELEMENTS = 1 << 19  # numbers processed at a time, to bound memory
+_MANY = 16  # columns per neighbour, above which a preselection is faster than a full sort
 
 
 def middle(points: Array) -> Array:
-    """The median of each column, of some of the points: what a few outliers do not move."""
+    """Return the median of each column of at most 1000 points: outliers hardly move it."""
     some = points[:: -(-len(points) // 1000)]
     return np.asarray(np.partition(some, len(some) // 2, axis=0)[len(some) // 2])
 
 
 def nearest_of(distances: Array, k: int) -> Found:
-    """The k smallest distances of each row, and the columns they are in."""
+    """Return the k smallest distances of each row, ascending, and their columns."""
     if _MANY * k > distances.shape[1]:
         numbers = np.argsort(distances, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(distances, numbers, axis=1), numbers
@@ -47,7 +47,7 @@ def nearest_of(distances: Array, k: int) -> Found:
 def nearest_of_pairs(
     origin: Indices, numbers: Indices, distances: Array, n_rows: int, k: int
 ) -> Found:
-    """The k nearest of each row, among pairs of a row and a number in this order."""
+    """Return the k nearest of each row from sorted pairs of a row (origin) and a neighbour."""
     count = np.bincount(origin, minlength=n_rows)
     place = np.arange(len(origin)) - np.repeat(np.cumsum(count) - count, count)
     shape = (n_rows, int(count.max(initial=k)))
@@ -61,7 +61,7 @@ def nearest_of_pairs(
 
 
 def _smallest(distances: Array, k: int) -> Indices:
-    """Columns of the k smallest of each row, ascending; of equal ones the first."""
+    """Return the columns of the k smallest values of each row, ascending; ties take the first."""
     limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     is_nearer, is_last = distances < limit, distances == limit
     left = k - np.count_nonzero(is_nearer, axis=1)
@@ -70,33 +70,33 @@ def _smallest(distances: Array, k: int) -> Indices:
 
 
 def in_order(distances: Array, numbers: Indices) -> Found:
-    """Neighbours sorted by distance, those at equal distance by number."""
+    """Sort the neighbours of each row by distance, and equally near ones by number."""
     order = np.lexsort((numbers, distances), axis=1)
     return np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
 
 
 EARTH_RADIUS = 6371.0088  # km, the mean one
-_SOME = 256  # rows by which it is told whether all have unit length
-_UNIT = 1e-3  # by how much lengths may differ from 1: rows may come from half precision
-_FEWEST_COLUMNS = 3  # of unit vectors; a column of signs is none
+_SOME = 256  # rows, or entries of sparse rows, in a sample that stands for all
+_UNIT = 1e-3  # largest difference of a unit length from 1, which rows in half precision can have
+_FEWEST_COLUMNS = 3  # of unit vectors: a single column of 1 and -1 does not count
 
 
 def unit_rows(X: Any) -> Any:
-    """Rows of Euclidean length 1; a row of zeros has no direction and is refused."""
+    """Scale rows to Euclidean length 1; refuse rows of zeros, which have no direction."""
     if sparse.issparse(X):
         scaled = _divided(X, _refuse_zeros(abs(X).max(axis=1).toarray().ravel()))
         return _divided(scaled, np.sqrt(_sums_of_squares(scaled)))
-    # Sums have the same bits in one order of memory only.
+    # In C order, sums have the same bits whatever the memory order of X.
     points = np.array(X, dtype=np.float64, order="C")
     for rows in row_blocks(len(points), points.shape[1], _ELEMENTS):
-        some = points[rows]  # first to ordinary size, lest squares overflow
+        some = points[rows]  # first divided by their largest entries, so that no square overflows
         some /= _refuse_zeros(np.abs(some).max(axis=1), rows.start)[:, np.newaxis]
         some /= np.sqrt(_sums_of_squares(some))[:, np.newaxis]
     return points
 
 
 def _refuse_zeros(largest: Array, first: int = 0) -> Array:
-    """Return the largest numbers of rows from the first on, if they are not zero."""
+    """Return the largest entries of the rows from ``first`` on; refuse a row whose entry is 0."""
     if not largest.all():
         expected = "X must have no row of zeros with metric='cosine': it has no direction."
         row, remedy = first + int(np.argmin(largest)), "drop such rows or use metric='euclidean'"
@@ -114,19 +114,19 @@ def _divided(X: Any, by: Array) -> Any:
 
 
 def with_data(X: Any, data: Array) -> Any:
-    """The sparse rows with other values."""
+    """Return a sparse array with the nonzero places of X and other values."""
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 def in_form_of(others: Any, X: Any) -> Any:
-    """Rows as sparse, or dense, as others are."""
+    """Convert X to a sparse or dense array, whichever ``others`` is."""
     if sparse.issparse(others):
         return X if sparse.issparse(X) else sparse.csr_array(X)
     return X.toarray() if sparse.issparse(X) else X
 
 
 def places_on_earth(X: Array) -> Array:
-    """Latitudes and longitudes in degrees as points on a sphere, in kilometres."""
+    """Convert latitudes and longitudes in degrees to points on a sphere, in kilometres."""
     if X.shape[1] != 2:
         raise ValueError(
             "X must have two columns with metric='haversine', latitude and longitude in degrees. "
@@ -148,7 +148,7 @@ def places_on_earth(X: Array) -> Array:
 
 
 def warn_about_radians(metric: str, X: Any) -> None:
-    """A warning where latitudes and longitudes are all so small that they can be radians."""
+    """Warn if all latitudes and longitudes are so small that they may be radians."""
     is_globe = metric == "haversine" and X.shape[1] == 2
     if is_globe and (np.abs(X) <= (np.pi / 2, np.pi)).all():
         warn_user(
@@ -158,7 +158,7 @@ def warn_about_radians(metric: str, X: Any) -> None:
 
 
 def sets_as_rows(X: Array) -> Array:
-    """Rows of zeros and ones, as they are: which elements each set has."""
+    """Return rows of 0 and 1 (the elements of sets) as floats; refuse other numbers."""
     is_wrong = (X != 0) & (X != 1)
     if is_wrong.any():
         row, column = (int(places[0]) for places in np.nonzero(is_wrong))
@@ -169,57 +169,57 @@ def sets_as_rows(X: Array) -> Array:
 
 
 def are_unit_vectors(X: Any) -> bool:
-    """Whether rows have length 1, as far as some of them show: embeddings often do."""
+    """Return whether all rows of a sample have length 1, as embeddings often do."""
     if X.shape[1] < _FEWEST_COLUMNS or not X.shape[0]:
         return False
-    some = X[:: 1 + X.shape[0] // _SOME].astype(np.float64)  # rows may be narrower
+    some = X[:: 1 + X.shape[0] // _SOME].astype(np.float64)  # X may be float32 or float16
     with np.errstate(over="ignore"):
         lengths = np.sqrt(_sums_of_squares(some))
     return bool((np.abs(lengths - 1) < _UNIT).all())
 
 
-_MOST_SPREAD = 400  # powers of two between the largest and a small one whose square is a number
-_MOST_EXPONENT = 450  # below FARTHEST
-_WIDE, _AXES = 128, 64  # columns, beyond which unit vectors are seen along so many directions
-_SAMPLE, _TILE = 20_000, 256  # rows that show the directions, and rows multiplied at a time
+_MOST_SPREAD = 400  # powers of two between the largest number and one whose square underflows
+_MOST_EXPONENT = 450  # powers of two by which numbers then become larger; below FARTHEST
+_WIDE, _AXES = 128, 64  # unit vectors of more columns are projected on this many directions
+_SAMPLE, _TILE = 20_000, 256  # rows that the directions are computed from, and rows per product
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A distance between rows: that of the points which stand for them."""
+    """A distance between rows: rows are converted to points, which have a distance."""
 
-    name: str  # What scipy calls the distance between points
-    p: float | None  # Minkowski's order; None between sets and codes, which have no mean
-    to_points: Callable[[Any], Any] | None = None  # None where rows are points, in any unit
-    n_columns: int | None = None  # That rows must have
-    n_coordinates: int | None = None  # Of points, where it is not the number of columns
+    name: str  # scipy's name of the distance between points
+    p: float | None  # Order of the Minkowski distance; None for sets and codes, which have no mean
+    to_points: Callable[[Any], Any] | None = None  # None if rows are points
+    n_columns: int | None = None  # Required number, if there is one
+    n_coordinates: int | None = None  # Of a point, if different from columns
     takes_sparse: bool = False
-    # Whether rows of any numbers have a distance, so that columns may be brought to other units.
+    # Whether all real numbers are valid, so that columns may be rescaled.
     of_numbers: bool = True
-    # Points no farther apart in each coordinate may be one, moved by rounding; None where rows are.
+    # Points this close in each coordinate count as equal, because of rounding; None: exact points.
     grain: float | None = None
 
     @property
     def is_flat(self) -> bool:
-        """Whether the distance between points is the Euclidean one."""
+        """Whether points have the Euclidean distance."""
         return self.p == 2
 
     @property
     def has_means(self) -> bool:
-        """Whether a mean of points is a point."""
+        """Whether points can be averaged, unlike sets and codes."""
         return self.p is not None
 
     @property
     def of_points(self) -> Metric:
-        """The distance between points, if these are the rows."""
+        """Return the metric for rows that are points of this metric already."""
         return replace(METRICS["euclidean"], grain=self.grain) if self.is_flat else self
 
     def points(self, X: Any) -> Any:
-        """The points that stand for rows."""
+        """Convert rows to points."""
         return X if self.to_points is None else self.to_points(X)
 
     def places(self, X: Any) -> Any:
-        """The same numbers for rows that are one point, as parallel ones are to cosine."""
+        """Return numbers that agree for rows at the same point (for cosine: parallel rows)."""
         if self.grain is None:
             return X
         points = self.points(X)
@@ -228,14 +228,14 @@ class Metric:
         return np.round(points / self.grain)
 
     def rows(self, points: Array) -> Array:
-        """Rows that have the points, or the same direction as they."""
+        """Return rows at these points, or for cosine in these directions."""
         if self.n_coordinates is None:
             return points
-        x, y, z = points.T  # around the middle of the globe
+        x, y, z = points.T  # measured from the centre of the globe
         return np.degrees(np.column_stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]))
 
     def between(self, A: Any, B: Any) -> Array:
-        """Distances from each point of A to the one of B in the same place."""
+        """Return the distance from point i of A to point i of B for every i."""
         if self.name == "jaccard":
             return _jaccard((A * B).sum(axis=-1), A.sum(axis=-1), B.sum(axis=-1))
         if self.name == "hamming":
@@ -248,7 +248,7 @@ class Metric:
         return np.asarray(np.linalg.norm(difference, self.p, axis=-1))
 
     def all_pairs(self, A: Any, B: Any) -> Array:
-        """Distances from every point of A to every point of B."""
+        """Return the distances from every point of A to every point of B."""
         if sparse.issparse(A):
             from sklearn.metrics.pairwise import euclidean_distances
 
@@ -260,13 +260,13 @@ class Metric:
         return np.asarray(cdist(A, B, self.name))
 
     def diameter(self, points: Array) -> float:
-        """What no two points are farther apart than."""
+        """Return an upper bound of the distance between two of the points."""
         if self.p is None:
             return 1.0
         return float(np.linalg.norm(np.ptp(points, axis=0), self.p))
 
     def nearest(self, queries: Array, points: Array) -> Indices:
-        """Index of the point nearest to each query, both being points."""
+        """Return the index of the point nearest to each query, which is a point too."""
         space = Space(points, self)
         queries, points = space.in_units(queries), space.in_units(points)
         found = np.empty(len(queries), dtype=np.intp)
@@ -276,7 +276,7 @@ class Metric:
 
 
 def _jaccard(common: Array, in_one: Array, in_other: Array) -> Array:
-    """The share of elements of two sets that only one has; 0 where both are empty."""
+    """Return the share of the elements of two sets that only one has; 0 if both are empty."""
     together = in_one + in_other - common
     return np.asarray((together - common) / np.maximum(together, 1.0))
 
@@ -302,7 +302,7 @@ METRICS = {
 
 
 def refuse_units(metric: Any, scale: str) -> None:
-    """An error where columns would be scaled that a metric compares as they are."""
+    """Raise an error if columns would be scaled although the metric needs raw values."""
     if metric in METRICS and not METRICS[metric].of_numbers and scale != "none":
         raise ValueError(
             f"scale must be 'none' with metric={metric!r}, which compares values as they are. "
@@ -311,34 +311,34 @@ def refuse_units(metric: Any, scale: str) -> None:
 
 
 class Space:
-    """Turns rows into points in a power of two as unit: distances neither over- nor underflow."""
+    """Converts rows to points, divided by a power of two so that distances do not overflow."""
 
     def __init__(self, rows: Any, metric: Metric, axes: Array | None = None) -> None:
-        self.metric, self.axes = metric, axes  # points are the parts of rows along axes, if any
+        self.metric, self.axes = metric, axes  # with axes, points are projections on them
         self.exponent = 0 if metric.to_points is not None else _exponent(rows)
 
     def points(self, X: Any) -> Any:
-        """The rows of X as points."""
+        """Convert the rows of X to points."""
         if self.axes is None:
             return self.in_units(self.metric.points(X))
         points = np.empty((len(X), self.axes.shape[1]))
-        tile = np.zeros((_TILE, len(self.axes)))  # sums have the same bits in one shape only
+        tile = np.zeros((_TILE, len(self.axes)))  # a fixed shape gives the same bits
         try:
             for start in range(0, len(X), _TILE):
                 rows = slice(start, min(start + _TILE, len(X)))
                 tile[: rows.stop - start] = self.in_units(self.metric.points(X[rows]))
                 points[rows] = (tile @ self.axes)[: rows.stop - start]
-        except RefusedRow:  # the place of the row is that among all
+        except RefusedRow:  # raise it for all of X, so that it has the number of the row there
             self.metric.points(X)
             raise
         return points
 
     def rows(self, points: Array) -> Array:
-        """The rows that points stand for, where they differ by the unit only."""
+        """Convert points back to rows, where they differ only by the unit."""
         return np.asarray(np.ldexp(points, self.exponent))
 
     def in_units(self, points: Any) -> Any:
-        """Return points divided by the unit."""
+        """Divide points by the unit."""
         if self.metric.to_points is not None:
             return points
         is_sparse = sparse.issparse(points)
@@ -350,7 +350,7 @@ class Space:
 
 
 def principal_axes(rows: Any, metric: Metric) -> Array | None:
-    """The directions that unit vectors of many columns spread in; None for other rows."""
+    """Return the principal axes of unit vectors of many columns; None for other rows."""
     is_wide = not sparse.issparse(rows) and metric.is_flat and rows.shape[1] > _WIDE
     if not is_wide or len(rows) <= _AXES or not (metric.to_points or are_unit_vectors(rows)):
         return None
@@ -363,7 +363,7 @@ def principal_axes(rows: Any, metric: Metric) -> Array | None:
 
 
 def _exponent(rows: Any) -> int:
-    """Return the power of two that distances of these rows are measured in."""
+    """Return e such that distances between rows divided by ``2^e`` neither over- nor underflow."""
     if sparse.issparse(rows):
         extent = np.abs(rows.data).max(initial=0.0)
         values = rows.data[:: 1 + rows.nnz // _SOME]
@@ -381,26 +381,26 @@ def _exponent(rows: Any) -> int:
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """The distinct rows of X in lexicographic order, and how X is made of them."""
+    """The distinct rows of X in lexicographic order, their counts, and where X has them."""
 
     rows: Array  # (n_vertices, n_features)
-    multiplicity: Array  # (n_vertices,): how often each is there, or the sum of its weights
-    vertex_of_row: Indices  # (n_rows,): which of them every row is
+    multiplicity: Array  # (n_vertices,): how often each occurs, or the sum of its sample weights
+    vertex_of_row: Indices  # (n_rows,): the index in ``rows`` of each row of X
 
 
 def distinct_rows(
     X: Any, sample_weight: Array | None = None, metric: Metric | None = None
 ) -> DistinctRows:
-    """The rows that are different points of a metric, sorted: the order of X does not matter."""
+    """Return the rows of X that are different points of a metric, whatever their order in X."""
     if sparse.issparse(X):
         keys = np.array(row_keys(X), dtype=object)
         _, first_of, vertex_of_row = np.unique(keys, return_index=True, return_inverse=True)
     else:
-        X = X + 0.0  # -0.0 and 0.0 are the same place
+        X = X + 0.0  # turns -0.0 into 0.0, which is equal
         order = np.argsort(X[:, 0], kind="stable")
         is_same = np.diff(X[order, 0]) == 0
         tied = np.flatnonzero(np.append(is_same, False) | np.append(False, is_same))
-        if len(tied):  # the first column decides about the others
+        if len(tied):  # rows that differ in the first column are sorted already
             order[tied] = order[tied][np.lexsort(X[order[tied]].T[::-1])]
         is_new = np.ones(len(X), dtype=bool)
         for rows in row_blocks(len(X) - 1, X.shape[1], _ELEMENTS):
@@ -417,11 +417,11 @@ def distinct_rows(
 
 
 def _first_of_place(rows: Any, metric: Metric) -> Indices:
-    """For each row the number of the first one that is the same point; few are not their own."""
+    """Return the index of the first row at the same point as each row; for most rows, their own."""
     first = np.arange(rows.shape[0])
     if sparse.issparse(rows):
         some = first
-    else:  # others can have the key by chance
+    else:  # compare only rows with equal keys, which different rows can have by chance
         _, group, size = np.unique(_keys(rows, metric), return_inverse=True, return_counts=True)
         some = np.flatnonzero(size[group] > 1)
     place = distinct_rows(metric.places(rows[some])).vertex_of_row
@@ -431,7 +431,7 @@ def _first_of_place(rows: Any, metric: Metric) -> Indices:
 
 
 def count_distinct_rows(X: Any, metric: str = "euclidean") -> int:
-    """How many rows there are that are different points of a metric, by their random keys."""
+    """Return how many different points the rows are (by random keys, if they are dense)."""
     if sparse.issparse(X):
         return len(set(row_keys(METRICS[metric].places(X))))
     keys = _keys(X, METRICS[metric])
@@ -440,7 +440,7 @@ def count_distinct_rows(X: Any, metric: str = "euclidean") -> int:
 
 
 def _keys(X: Array, metric: Metric) -> Keys:
-    """Random keys of rows, the same for those that are one point."""
+    """Return random keys of rows, equal for rows at the same point."""
     keys = np.empty(len(X), dtype=np.uint64)
     for rows in row_blocks(len(X), X.shape[1], 8 * _ELEMENTS):
         keys[rows] = random_keys(metric.places(X[rows]).astype(np.float64) + 0.0)
@@ -448,7 +448,7 @@ def _keys(X: Array, metric: Metric) -> Keys:
 
 
 def row_keys(X: Any) -> list[bytes]:
-    """For each row bytes that are the same if and only if the rows are."""
+    """Return bytes for each row, which are equal if and only if the rows are."""
     if not sparse.issparse(X):
         return [row.tobytes() for row in X + 0.0]  # -0.0 and 0.0 are the same place
     X = X.astype(np.float64, copy=True)

@@ -1,7 +1,7 @@
-"""Searches for nearest rows: exact ones, landmarks, k-means, and nearly all neighbours by cells.
+"""Searches for nearest points: brute force, k-d trees, cells (approximate); landmarks, k-means.
 
-Exact searches agree to the last neighbour; points at equal distance come by their numbers. What a
-fast way cannot tell is settled by a second way, so no arrangement of points makes it slow.
+All exact searches return the same neighbours, and equally near points in order of their numbers.
+A fast search passes the queries that it cannot decide to a slower one.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from eigencut.neighbors.metrics import (
     with_data,
 )
 
-BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, held at a time by a thread
-_CACHED_ENTRIES = 1 << 19  # of a matrix of distances that stays in the cache of a core
+BLOCK_ELEMENTS = 1 << 18  # distances, or coordinates of pairs, per block of a thread
+_CACHED_ENTRIES = 1 << 19  # of a matrix of distances that fits in the cache of a core
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Which search finds the nearest; see ``benchmarks/studies/neighbors.md``."""
+    """Which search is used when; see ``benchmarks/studies/neighbors.md``."""
 
-    few_points: int = 64  # Up to so many points direct differences are as fast as anything.
-    landmark_tree_features: int = 4  # Up to so many a tree beats a product with landmarks.
-    cell_features: int = 2  # In more dimensions there are too many cells and candidates.
-    many_rows: int = 1 << 19  # From so many rows on the cells of a grid pay,
-    rows_per_point: int = 512  # if there are so many for each of the points.
-    tree_features: int = 8  # Up to so many features a tree beats brute force as an index.
-    brute_products: float = 3.2e10  # Up to this n^2 d brute force takes half a second.
+    few_points: int = 64  # Up to this many points, direct differences are as fast as any search.
+    landmark_tree_features: int = 4  # Up to this many features, a tree is faster than a product.
+    cell_features: int = 2  # With more features, a grid has too many cells and candidates.
+    many_rows: int = 1 << 19  # A grid pays from this many queries on,
+    rows_per_point: int = 512  # and this many queries per point.
+    tree_features: int = 8  # Up to this many features, a tree is faster than brute force.
+    brute_products: float = 3.2e10  # Up to this n^2 d, "auto" prefers brute force to cells.
 
 
 POLICY = Policy()
 
 
 class Index:
-    """Finds the nearest of the points that it was built on; a copy builds itself again."""
+    """Finds the nearest of its points: here from all distances, in subclasses faster."""
 
     is_exact = True
-    direct_share = 4  # with more than n over this asked for, all distances are as cheap
-    same_place = 1e-4  # of the distance to the k-th; nearer than that is a point, but for rounding
+    direct_share = 4  # if k > n / direct_share, computing all distances is as cheap
+    same_place = 1e-4  # of the k-th distance: a query this near to a point is the point, rounded
 
     def __init__(self, points: Any, space: Space) -> None:
         self.points = points
@@ -78,15 +78,15 @@ class Index:
         self._build()
 
     def query(self, queries: Any, k: int) -> Found:
-        """The k nearest points of each query, or all if there are fewer."""
+        """Return the k nearest points of each query, or all points if there are fewer."""
         return self.among_all(queries, k)
 
     def query_itself(self, k: int) -> Found:
-        """The k nearest of each of the points, itself the first."""
+        """Return the k nearest points of each point, itself the first."""
         return self.query(self.points, k)
 
     def query_rounded(self, queries: Any, k: int) -> tuple[Any, Found]:
-        """The same, and the queries; those that are points but for rounding are moved there."""
+        """Return queries, moved to the point they equal up to rounding, and their nearest."""
         distances, numbers = self.query(queries, k)
         nearest, radius = distances[:, 0], distances[:, -1]
         rounded = np.flatnonzero((nearest > 0) & (nearest <= self.same_place * radius))
@@ -97,7 +97,7 @@ class Index:
         return queries, (distances, numbers)
 
     def among_all(self, queries: Array, k: int) -> Found:
-        """The same from all distances, of which there are as many as pairs."""
+        """Return the k nearest points of each query, from the distances of all pairs."""
         k, blocks = min(k, self.size), row_blocks(len(queries), self.size, BLOCK_ELEMENTS)
 
         def nearest(rows: slice) -> Found:
@@ -106,7 +106,7 @@ class Index:
         return search_blocks(blocks, k, nearest)
 
     def distances_of_pairs(self, queries: Any, origin: Indices, numbers: Indices) -> Array:
-        """Distances from the queries of origin to the points of these numbers, by differences."""
+        """Return the distance from query ``origin[i]`` to point ``numbers[i]`` for every i."""
         found = np.empty(len(origin))
         if sparse.issparse(queries):
             cost = np.diff(queries.indptr)[origin] + np.diff(self.points.indptr)[numbers]
@@ -120,12 +120,12 @@ class Index:
 
 
 def room_for(m: int, k: int) -> Found:
-    """Arrays to be filled with the k nearest of m queries."""
+    """Return empty arrays for the distances and numbers of the k nearest of m queries."""
     return np.empty((m, k)), np.empty((m, k), dtype=np.intp)
 
 
 def search_blocks(blocks: Iterable[slice], k: int, nearest: Callable[[slice], Found]) -> Found:
-    """The k nearest of all queries, found for one block of them after the other, in threads."""
+    """Collect the k nearest of all queries from ``nearest`` of blocks of queries, in threads."""
     blocks = list(blocks)
     distances, numbers = room_for(blocks[-1].stop if blocks else 0, k)
 
@@ -137,7 +137,7 @@ def search_blocks(blocks: Iterable[slice], k: int, nearest: Callable[[slice], Fo
 
 
 def neighbors_together(queries: Any) -> Indices:
-    """An order in which consecutive queries are close, so that what they visit is in the cache."""
+    """Return an order of queries that has close ones together, so that searches use the cache."""
     if sparse.issparse(queries) or not queries.size:
         return np.arange(queries.shape[0])
     first = queries[:, 0]
@@ -147,22 +147,22 @@ def neighbors_together(queries: Any) -> Indices:
 
 
 class ProductSearch:
-    """Candidates for the k nearest of a query, by scores ``|y|^2 - 2xy`` in float32."""
+    """Finds candidates for the k nearest points y of a query x, by ``|y|^2 - 2xy`` in float32."""
 
-    farthest = 2.0**40  # points beyond are no candidates, and queries near there told nothing
+    farthest = 2.0**40  # points beyond are left out, and queries near there are not decided
 
     def __init__(self, points: Array, cell: Indices | None = None, n_cells: int = 1) -> None:
         n, d = points.shape
-        order = np.random.default_rng(0).permutation(n)  # with which the kernel is fastest
+        order = np.random.default_rng(0).permutation(n)  # the kernel is fastest with a random order
         cell = np.zeros(n, dtype=np.intp) if cell is None else cell
         order = order[np.argsort(cell[order], kind="stable")]
         self.cell_sizes = np.bincount(cell, minlength=n_cells)
         self._first_strip = np.append(0, np.cumsum(-(-self.cell_sizes // LAYOUT.strip)))
-        # Every cell begins a strip of its own; what fills up its last one is infinitely far.
+        # Every cell begins a new strip; its last strip is filled up with points at infinity.
         shift = LAYOUT.strip * self._first_strip[:-1] - np.cumsum(self.cell_sizes) + self.cell_sizes
         place = np.arange(n) + shift[cell[order]]
         n_strips = int(self._first_strip[-1])
-        self._number_at = np.full(n_strips * LAYOUT.strip + 1, n, dtype=np.intp)  # n is no point
+        self._number_at = np.full(n_strips * LAYOUT.strip + 1, n, dtype=np.intp)  # n: filled up
         self._number_at[place] = order
         self._centre = middle(points)
         length = np.empty(n)
@@ -172,8 +172,8 @@ class ProductSearch:
         half = float(np.partition(length, n // 2)[n // 2])
         self._exponent = int(np.frexp(half or length.max())[1])
         length = np.ldexp(length, -self._exponent)
-        self._half = float(np.ldexp(half, -self._exponent))  # the radius that half of them are in
-        self._longest = np.zeros(len(self.cell_sizes))  # of each cell
+        self._half = float(np.ldexp(half, -self._exponent))  # half of the points are shorter
+        self._longest = np.zeros(len(self.cell_sizes))  # length in each cell
         np.maximum.at(self._longest, cell, length)
         self._strips = aligned_empty((n_strips, d + 1, LAYOUT.strip))
         self._strips[:, :d], self._strips[:, d] = 0.0, np.inf
@@ -185,22 +185,22 @@ class ProductSearch:
             self._strips[strip, -1, lane] = np.einsum("ij,ij->i", moved, moved)
 
     def queries_at_a_time(self, most: int, cells: Indices | None = None) -> int:
-        """For which what is held stays near the processor."""
+        """Return the number of queries per block whose scores fit in the cache."""
         n_points = int(self.cell_sizes[slice(None) if cells is None else cells].sum())
         return kernels.chosen.queries_at_a_time(n_points, most)
 
     def candidates(
         self, queries: Array, k: int, most: int, cells: Indices | None = None
     ) -> tuple[Indices, Indices]:
-        """Numbers of ``k`` to ``most`` candidates, ascending, and how many; 0 if there are more."""
+        """Return ``k`` to ``most`` candidates per query, ascending, and how many; 0: undecided."""
         left = np.ones((len(queries), queries.shape[1] + 1), dtype=np.float32)
         moved = self._in_units(queries)
         length = np.minimum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), self.farthest)
         left[:, :-1] = np.clip(moved, -self.farthest, self.farthest)
         longest = self._longest[slice(None) if cells is None else cells].max()
-        if cells is None:  # of which half, and so k of them, are that near
+        if cells is None:  # then half of the points, and so at least k, are this short
             longest = np.minimum(longest, relevant_length(length, self._half))
-        with np.errstate(over="ignore"):  # then nothing is told below
+        with np.errstate(over="ignore"):  # such queries are not decided below
             slack = (2 * score_error(queries.shape[1] + 5, longest, length)).astype(np.float32)
         visits = np.arange(len(self._strips), dtype=np.int32)
         if cells is not None:
@@ -214,12 +214,12 @@ class ProductSearch:
         return np.sort(self._number_at[places], axis=1), count.astype(np.intp)
 
     def _in_units(self, rows: Array) -> Array:
-        """Rows around the centre; half of the points are about as long as 1."""
+        """Subtract the centre, and divide by a unit in which half of the points are below 1."""
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(rows - self._centre, -self._exponent))
 
     def packed(self, rows: Array, order: Any = slice(None)) -> Any:
-        """Rows in float32 for ``near_in_graph``, in an order."""
+        """Convert rows, in this order, to float32 for the kernel ``near_in_graph``."""
         n, d = rows.shape
         found = np.zeros((n, d + -d % LAYOUT.coordinates), dtype=np.float32)
         numbers = np.arange(n)[order]
@@ -229,25 +229,25 @@ class ProductSearch:
         return found
 
     def blur(self, packed: Any) -> Array:
-        """A distance that is rounded in float32 by less than a hundredth, from packed rows."""
+        """Return the distance from each packed row above which float32 errs by less than 1 %."""
         length = np.sqrt(np.einsum("ij,ij->i", packed, packed, dtype=np.float64))
         return np.ldexp(2.0**-16 * length, self._exponent)
 
 
 def relevant_length(length: Array, radius: float) -> Array:
-    """How long one of the k nearest can be, as ``|y|^2 - 2xy <= (|x| + radius)^2 - |x|^2``."""
+    """Return a bound of |y| for the k nearest of x (|x| = length) if k points are <= radius."""
     return 4 * length + 2 * radius
 
 
 def score_error(n_terms: int, longest: Any, length: Array, eps: float = 2.0**-23) -> Array:
-    """Bound on the error of scores ``|y|^2 - 2xy`` with |y| up to longest, |x| = length."""
+    """Return a bound of the error of ``|y|^2 - 2xy`` for |y| up to longest, and |x| = length."""
     return n_terms * eps * longest * (2 * length + longest)
 
 
 class SparseIndex(Index):
-    """Points in sparse rows: candidates by products in float64, and their distances directly."""
+    """Index of sparse points: products in float64 give candidates, differences their distances."""
 
-    few, many = 2, 64  # candidates per neighbour
+    few, many = 2, 64  # candidates per neighbour, for clear and for unclear queries
 
     def _build(self) -> None:
         self._columns = self.points.T.tocsr()
@@ -261,7 +261,7 @@ class SparseIndex(Index):
         return search_blocks(blocks, k, lambda rows: self._nearest(queries[rows], k, radius))
 
     def scores(self, queries: Any) -> Array:
-        """``|y|^2 - 2xy`` of all points y."""
+        """Return ``|y|^2 - 2xy`` for all queries x and points y."""
         scores = np.asarray((queries @ self._columns).toarray())
         scores *= -2
         scores += self.squares
@@ -270,7 +270,7 @@ class SparseIndex(Index):
     def _nearest(self, queries: Any, k: int, radius: float) -> Found:
         scores = self.scores(queries)
         length = np.sqrt(row_squares(queries))
-        # Of a point that can be among the k nearest.
+        # For points short enough to be among the k nearest.
         error = score_error(self._most_terms + 8, relevant_length(length, radius), length, EPS)
         limit = np.partition(scores, k - 1, axis=1)[:, k - 1] + 2 * error
         count = np.count_nonzero(scores <= limit[:, np.newaxis], axis=1)
@@ -287,23 +287,23 @@ class SparseIndex(Index):
 
 
 def row_squares(rows: Any) -> Array:
-    """Return |x|^2 of each row."""
+    """Return |x|^2 of each sparse row."""
     return np.asarray(with_data(rows, rows.data * rows.data).sum(axis=1)).ravel()
 
 
 class LocalProducts:
-    """Nearest points by float64 products around places near the queries, where float32 fails."""
+    """Finds nearest points by float64 products relative to places near the queries."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        # The finest grid on which factors of twice the difference of two points, and the sum of
-        # d + 1 of them, are below 2^53.
+        # The most bits per coordinate for which sums of d + 1 products of doubled differences stay
+        # below 2^53, and so are exact.
         self._bits = (53 - 4 - math.ceil(math.log2(index.points.shape[1] + 1))) // 2
         self._shift = self._bits - math.frexp(_largest(index.points))[1]
         self._on_grid = self._are_on_grid(index.points)
 
     def _are_on_grid(self, points: Array) -> bool:
-        """Whether points are multiples of a power of two, so that products are exact."""
+        """Return whether coordinates have few enough bits for products to be exact."""
         for rows in row_blocks(len(points), points.shape[1], BLOCK_ELEMENTS):
             scaled = np.ldexp(points[rows], self._shift)
             if (scaled != np.rint(scaled)).any() or _largest(scaled) > 2.0**self._bits:
@@ -330,7 +330,7 @@ class LocalProducts:
 
 
 class _Around:
-    """All points, as seen from one place."""
+    """All points relative to one place; products with queries near there lose few digits."""
 
     def __init__(self, index: Index, place: Array, k: int, are_exact: bool) -> None:
         self._index, self._place, self._k, self._are_exact = index, place, k, are_exact
@@ -349,7 +349,7 @@ class _Around:
             return found.reshape(numbers.shape), numbers
         length = np.sqrt(np.einsum("ij,ij->i", moved, moved))
         longest = relevant_length(length, self._radius)
-        # d + 1 products, and the rounding of both factors when they were moved.
+        # Rounding of d + 1 products, and of both factors when the place was subtracted.
         error = score_error(moved.shape[1] + 12, longest, length, EPS)
         limit = kth_smallest_bound(scores, self._k) + 2 * error
         is_near = scores <= limit[:, np.newaxis]
@@ -365,21 +365,21 @@ def _largest(points: Array) -> float:
     return max(float(points.max(initial=0.0)), -float(points.min(initial=0.0)))
 
 
-Block = tuple[Any, Indices | None]  # queries, as a slice or by number, and cells; None for all
+Block = tuple[Any, Indices | None]  # queries (a slice or numbers), and cells to search (None: all)
 
 
 class ProductIndex(Index):
-    """Candidates by matrix products in float32; their distances directly, in float64."""
+    """Index by brute force: products in float32 give candidates, float64 their distances."""
 
-    candidates = 8  # per neighbour: beyond, float32 is of no use
-    least_queries = 32  # of a block; with fewer the points are read from memory too often
+    candidates = 8  # per neighbour; a query with more is not decided
+    least_queries = 32  # per block; with fewer, the points are read from memory too often
 
     def _build(self) -> None:
         self._search = ProductSearch(self.points)
 
     @cached_property
     def _hard(self) -> LocalProducts:
-        """For queries that float32 cannot tell the points apart for."""
+        """The search for queries whose nearest points float32 cannot decide."""
         return LocalProducts(self)
 
     def query(self, queries: Array, k: int) -> Found:
@@ -399,39 +399,39 @@ class ProductIndex(Index):
         return distances, numbers
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
-        """Queries to be done together, and the cells to look into."""
+        """Return blocks of queries, and the cells to search for each block."""
         step = self._step(k)
         return [(slice(start, start + step), None) for start in range(0, len(queries), step)]
 
     def _step(self, k: int, cells: Indices | None = None) -> int:
-        """Queries of a block: what it holds is bounded, however many features there are."""
+        """Return the number of queries per block that keeps its memory bounded."""
         most = max(self.least_queries, BLOCK_ELEMENTS // self.points.shape[1])
         return min(most, self._search.queries_at_a_time(self.candidates * k, cells))
 
     def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
-        """For which queries float32 tells the points apart; and the nearest points of these."""
+        """Return whether float32 decides each query, and distances and numbers of its nearest."""
         candidates, count = self._search.candidates(queries, k, self.candidates * k, cells)
         distances = np.full(candidates.shape, np.inf)
         is_point = candidates < self.size
         origin = np.nonzero(is_point)[0]
         distances[is_point] = self.distances_of_pairs(queries, origin, candidates[is_point])
-        # Candidates come by their numbers, and so do those at equal distance.
+        # Candidates are in order of their numbers, which a stable sort keeps at equal distances.
         order = np.argsort(distances, axis=1, kind="stable")[:, :k]
         nearest = np.take_along_axis(candidates, order, axis=1)
         return count > 0, np.take_along_axis(distances, order, axis=1), nearest
 
 
 def brute_index(points: Any, space: Space) -> Index:
-    """The index that compares every query with all points."""
+    """Build the index that compares every query with all points."""
     if sparse.issparse(points):
         return SparseIndex(points, space)
     return ProductIndex(points, space) if space.metric.is_flat else Index(points, space)
 
 
 class TreeIndex(Index):
-    """A k-d tree; where the k-th is not alone, it is asked for all that are as near."""
+    """Index by a k-d tree, which is asked again for all points at the k-th distance."""
 
-    rounding = 1e-12  # relative; more than the error of a distance from direct differences
+    rounding = 1e-12  # relative; more than the rounding error of a distance
 
     def _build(self) -> None:
         from scipy.spatial import cKDTree
@@ -451,7 +451,7 @@ class TreeIndex(Index):
         return distances, numbers
 
     def _is_of_no_use(self, queries: Array, k: int) -> bool:
-        """Whether a part of all points is as near as the k-th, as 32 of many queries show."""
+        """Return whether too many points are as near as the k-th, for a sample of 32 queries."""
         some = queries[:: -(-len(queries) // 32)] if len(queries) > 1024 else ()
         if not len(some):
             return False
@@ -460,7 +460,7 @@ class TreeIndex(Index):
         return bool(np.mean(count) > max(2 * k, self.size / 64))
 
     def _within(self, queries: Array, radius: Array, k: int) -> Found:
-        """The k nearest of queries that have more points than these within a radius."""
+        """Return the k nearest of queries that have more than k points within their radius."""
         count = np.empty(len(queries), dtype=np.intp)
 
         def fill(rows: slice) -> None:
@@ -469,7 +469,7 @@ class TreeIndex(Index):
             )
 
         for_each(fill, row_blocks(len(queries), 1, 1024))
-        # In a block as many are asked for as the query needs that needs most: up to twice as many.
+        # A block asks for as many points as its largest query: less than twice what each one needs.
         step = np.maximum(1, np.ceil(np.log2(np.maximum(count, k + 1)))).astype(np.intp)
         distances, numbers = room_for(len(queries), k)
         for power in np.unique(step):
@@ -482,7 +482,7 @@ class TreeIndex(Index):
         return distances, numbers
 
     def _candidates(self, queries: Array, count: Any, k: int) -> Found:
-        """The k nearest as far as rounding tells, by (distance, number), of at least ``count``."""
+        """Return the first k of at least ``count`` nearest points, by (distance, number)."""
 
         def nearest(block: slice) -> Found:
             asked = max(int(count[block].max()), k)
@@ -491,16 +491,16 @@ class TreeIndex(Index):
             found[0][ties], found[1][ties] = in_order(found[0][ties], found[1][ties])
             return found[0][:, :k], found[1][:, :k]
 
-        # While one neighbour is looked for, eight numbers are held.
+        # The tree holds eight numbers per neighbour.
         blocks = blocks_of_cost(8 * np.maximum(count, k), 4 * BLOCK_ELEMENTS)
         return search_blocks(blocks, k, nearest)
 
 
 class Cells:
-    """Nearest points of very many rows in the plane: a grid whose cells know their candidates.
+    """Finds the nearest points of very many rows in the plane, by a grid with candidates per cell.
 
-    The r nearest points of a row in a cell with centre c and half diagonal h are within ``D_r(c) +
-    2 h`` of c. Where these are too many, the tree of the points is asked.
+    With D_r(c) the distance from the centre c of a cell to its r-th nearest point, and h half its
+    diagonal, candidates are within ``D_r(c) + 2 h`` of c. If they are too many, a tree searches.
     """
 
     def __init__(self, points: Array, n_nearest: int, tree: Any) -> None:
@@ -510,13 +510,13 @@ class Cells:
         extent = np.where(extent > 1e-6 * extent.max(), extent, extent.max())  # points on a line
         n_features = len(extent)
         side = float(np.prod((extent / len(points) ** (1 / n_features)) ** (1 / n_features)))
-        side /= 64 ** (1 / n_features)  # so many cells per point
+        side /= 64 ** (1 / n_features)  # 64 cells per point
         shape = np.ceil(extent / side).astype(np.intp)
         found = self._candidates(low, shape, extent / shape)
         self._grid = Grid(low, shape / extent, shape, *found, points)
 
     def _candidates(self, low: Array, shape: Indices, side: Array) -> tuple[Any, Any]:
-        """The candidates of every cell, ascending, and whether they are all there are."""
+        """Return the candidates of every cell, ascending, and whether the list is complete."""
         axes = [np.arange(n) + 0.5 for n in shape]
         centres = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(side))
         distances, found = self._tree.query(low + centres * side, LAYOUT.candidates + 1)
@@ -533,14 +533,14 @@ class Cells:
 
 
 class SparseLandmarks:
-    """Finds the ``n_nearest`` of sparse points: by products, or directly where these cancel."""
+    """Finds the ``n_nearest`` sparse points by products, or by differences if digits cancel."""
 
     def __init__(self, points: Any, n_nearest: int, space: Space) -> None:
         self._index, self._n_nearest = SparseIndex(points, space), n_nearest
         self._longest = float(np.sqrt(self._index.squares.max()))
 
     def __call__(self, X: Any) -> tuple[Indices, Array]:
-        """Numbers of the nearest points, ascending, and squared distances to them."""
+        """Return numbers of the nearest points, ascending, and squared distances to them."""
         nearest = np.empty((X.shape[0], self._n_nearest), dtype=np.intp)
         squared, in_doubt = np.empty(nearest.shape), np.empty(len(nearest), dtype=bool)
         for rows in row_blocks(len(nearest), self._index.size, _CACHED_ENTRIES):
@@ -549,11 +549,11 @@ class SparseLandmarks:
         if len(again):
             distances, nearest[again] = self._index.query(X[again], self._n_nearest)
             squared[again] = np.square(distances)
-        order = np.argsort(nearest, axis=1)  # in which dense rows have them
+        order = np.argsort(nearest, axis=1)  # as for dense rows
         return np.take_along_axis(nearest, order, 1), np.take_along_axis(squared, order, 1)
 
     def _pick(self, X: Any) -> tuple[Indices, Array, Any]:
-        """The nearest points, squared distances, and whether these may be wrong."""
+        """Return nearest points, squared distances, and whether rounding may make them wrong."""
         of_rows, scores = row_squares(X), self._index.scores(X)
         nearest, found, following = _take_smallest(scores, self._n_nearest)
         n_terms = np.diff(X.indptr) + 8
@@ -564,7 +564,7 @@ class SparseLandmarks:
 
 
 def _take_smallest(scores: Any, n: int) -> tuple[Indices, Any, Any]:
-    """Columns of the n smallest scores of each row, these scores, and the next; scores are used."""
+    """Return columns and values of each row's n smallest scores, and the next; overwrite scores."""
     every = np.arange(len(scores))
     nearest = np.empty((len(scores), n), dtype=np.intp)
     smallest = np.empty(nearest.shape, dtype=scores.dtype)
@@ -575,11 +575,11 @@ def _take_smallest(scores: Any, n: int) -> tuple[Indices, Any, Any]:
     return nearest, smallest, scores.min(axis=1)
 
 
-_building = Lock()  # cells are made by one thread, while others wait for them
+_building = Lock()  # one thread makes the cells, while others wait for them
 
 
 class NearestLandmarks:
-    """Finds the ``n_nearest`` points, in the way that pays for ``n_rows`` rows, and distances."""
+    """Finds the ``n_nearest`` points of rows, in the way that is fastest for ``n_rows`` rows."""
 
     def __init__(
         self, points: Any, n_nearest: int, n_rows: int = 0, metric: Metric = METRICS["euclidean"]
@@ -590,7 +590,7 @@ class NearestLandmarks:
         self._build()
 
     def __getstate__(self) -> dict[str, Any]:
-        # What searches is quickly built again, and trees are nothing that skops can keep.
+        # Searches are quick to build again, and skops cannot store trees.
         built = ("_search", "_tree")
         return {name: value for name, value in self.__dict__.items() if name not in built}
 
@@ -599,7 +599,7 @@ class NearestLandmarks:
         self._build()
 
     def _build(self) -> None:
-        """Arrange the points for the search that suits them."""
+        """Choose the fastest search and build it."""
         n_points, n_features = self.points.shape
         self._tree: Any = None
         self._search: Any = self._directly
@@ -614,7 +614,7 @@ class NearestLandmarks:
                 self._search = _Product(self.points, self.n_nearest, self._directly)
 
     def _directly(self, X: Array) -> Indices:
-        """All distances by direct differences."""
+        """Find neighbours from all distances, by direct differences."""
         found = np.empty((len(X), self.n_nearest), dtype=np.intp)
         for rows in row_blocks(len(X), len(self.points), 8 * _CACHED_ENTRIES):
             distances = self.metric.all_pairs(X[rows], self.points)
@@ -625,15 +625,15 @@ class NearestLandmarks:
     def _by_tree(self, X: Array) -> Indices:
         """Find neighbours with a k-d tree."""
         _, found = self._tree.query(X, self.n_nearest, p=self.metric.p)
-        # In the order in which cells have them, so that sums over them have the same bits.
+        # In the order that ``Cells`` uses, so that sums over neighbours have the same bits.
         return np.sort(np.reshape(found, (len(X), self.n_nearest)), axis=1)
 
     def __call__(self, X: Any) -> tuple[Indices, Array]:
-        """Numbers of the nearest points, ascending, and squared distances to them, in units."""
+        """Return the nearest points of rows, ascending, and squared distances in search units."""
         return self.of_points(self.metric.points(X))
 
     def of_points(self, X: Any) -> tuple[Indices, Array]:
-        """The same of rows that are points already."""
+        """Return the same for rows that are points already."""
         X = self.space.in_units(X)
         if isinstance(self._search, SparseLandmarks):
             return self._search(X)
@@ -647,8 +647,8 @@ class NearestLandmarks:
                 if not isinstance(self._search, Cells):
                     self._search = Cells(self.points, self.n_nearest, self._tree)
         nearest = self._search(X)
-        squared = np.empty(nearest.shape, order="F")  # columns are what is worked on
-        # By direct differences, without the cancellation of |x|^2 - 2xy + |y|^2.
+        squared = np.empty(nearest.shape, order="F")  # filled by columns
+        # By direct differences: |x|^2 - 2xy + |y|^2 would cancel digits.
         for place, column in enumerate(nearest.T):
             if not self.metric.is_flat:
                 squared[:, place] = self.metric.between(X, self.points[column]) ** 2
@@ -660,7 +660,7 @@ class NearestLandmarks:
 
 
 class _Product:
-    """Scores ``|y|^2 - 2xy`` from a product in float32, doubtful rows by direct differences."""
+    """Finds nearest points by ``|y|^2 - 2xy`` in float32; unclear rows by direct differences."""
 
     def __init__(self, points: Array, n_nearest: int, directly: Callable[[Array], Indices]) -> None:
         self._directly, self._n_nearest = directly, n_nearest
@@ -682,14 +682,14 @@ class _Product:
         again = np.flatnonzero(in_doubt)
         if len(again):
             found[again] = self._directly(X[again])
-        found.sort(axis=1)  # the order of scores may depend on the company of a row
+        found.sort(axis=1)  # rounding, and so the order of scores, depends on other rows
         return found
 
     def _pick(self, X: Array, scores: Any) -> tuple[Indices, Any]:
-        """The nearest points, and for which rows float32 is not enough to know them."""
+        """Return the nearest points, and for which rows float32 does not decide them."""
         centred = (X - self._centre) / self._unit
         length = np.sqrt(np.einsum("ij,ij->i", centred, centred))
-        # Rows far away would overflow; they are in doubt whatever their scores.
+        # Lengths of far rows are clipped against overflow; such rows are never decided.
         length = np.minimum(length, 1e15)
         one = np.ones((len(X), 1))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -701,11 +701,11 @@ class _Product:
 
 
 def kmeans_centres(rows: Any, counts: Array, n_centres: int, steps: int = 30) -> Any:
-    """Centres of groups of different rows in random order, each counting so many times."""
+    """Return centres of k-means on different rows in random order, each with its count."""
     if n_centres == rows.shape[0]:
         return rows.copy()
-    # Sums stay finite in these units, and around one of the rows a mean does not lose the digits of
-    # a column that is far from zero compared with its width.
+    # Sums stay finite in these units. Relative to one of the rows, means lose no digits in columns
+    # that are far from zero compared with their width.
     space = Space(rows, METRICS["euclidean"])
     points = space.points(rows)
     if sparse.issparse(rows):
@@ -717,7 +717,7 @@ def kmeans_centres(rows: Any, counts: Array, n_centres: int, steps: int = 30) ->
 
 
 def _moved(rows: Any, counts: Array, n_centres: int, steps: int) -> Any:
-    """The centres after some steps."""
+    """Return the centres after the steps of k-means."""
     centres, previous = rows[:n_centres].copy(), np.empty(0, dtype=np.intp)
     for _ in counted(range(steps), "steps of k-means"):
         group = nearest_centres(rows, NearestLandmarks(centres, 1))
@@ -730,7 +730,7 @@ def _moved(rows: Any, counts: Array, n_centres: int, steps: int) -> Any:
 
 
 def _means(rows: Any, counts: Array, group: Indices, size: Any, centres: Any) -> Any:
-    """The mean of each group of rows; that of no rows stays where it is."""
+    """Return the mean of each group of rows; an empty group keeps its centre."""
     kept, n_centres = size > 0, len(size)
     if sparse.issparse(rows):
         shares, shape = counts / size[group], (n_centres, len(group))
@@ -746,7 +746,7 @@ def _means(rows: Any, counts: Array, group: Indices, size: Any, centres: Any) ->
 
 
 def nearest_centres(rows: Any, search: NearestLandmarks) -> Indices:
-    """The centre nearest to each row, by a search among the centres."""
+    """Return the number of the centre nearest to each row."""
     group = np.empty(rows.shape[0], dtype=np.intp)
     # One thread works on at most 2048 rows, and 2^19 numbers, at a time.
     width = max(0 if sparse.issparse(rows) else rows.shape[1], (1 << 19) // 2048)
@@ -759,17 +759,17 @@ def nearest_centres(rows: Any, search: NearestLandmarks) -> Indices:
 
 
 class CellIndex(ProductIndex):
-    """Nearly all neighbours: points of the cells around a query, then those linked to them."""
+    """Approximate index: searches the cells around a query, then a graph of neighbours."""
 
     is_exact = False
-    cells_per_root = 1.6  # times sqrt(n) is the number of cells
-    sampled_per_cell, kmeans_steps = 32, 6  # for the k-means that places them
-    searched_cells = 16  # for a query
-    n_starts = 16  # points of these cells
+    cells_per_root = 1.6  # number of cells, in units of sqrt(n)
+    sampled_per_cell, kmeans_steps = 32, 6  # of the k-means that makes the cells
+    searched_cells = 16  # per query
+    n_starts = 16  # nearest points in these cells, where a query enters the graph
     n_linked = 16  # neighbours of each point in the graph,
-    n_links = 2  # which is improved so many times
-    n_expanded = 32  # points whose neighbours a query meets,
-    n_rounds = 4  # at most so many times
+    n_links = 2  # how often the graph is improved
+    n_expanded = 32  # points whose neighbours a query visits in a round
+    n_rounds = 4  # of a query, at most
 
     def __init__(self, points: Array, space: Space) -> None:
         n_cells = min(len(points), round(self.cells_per_root * np.sqrt(len(points))))
@@ -784,7 +784,7 @@ class CellIndex(ProductIndex):
 
     def _build(self) -> None:
         self._search = ProductSearch(self.points, self._cell, len(self._centres))
-        # Points of a cell are together, so that what a query meets is in the cache.
+        # Points are stored cell by cell, so that a query finds its points in the cache.
         self._number_at = np.argsort(self._cell, kind="stable")
         self._place_of = np.full(self.size + 1, -1, dtype=np.intc)
         self._place_of[self._number_at] = np.arange(self.size)
@@ -795,7 +795,7 @@ class CellIndex(ProductIndex):
                 self._graph = self._linked(min(self.n_linked + 1, self.size))
 
     def _linked(self, k: int) -> Any:
-        """The nearest places of each place but itself, by the graph so far."""
+        """Return a graph from the present one: neighbours of each point, and reverse neighbours."""
         linked = np.empty((self.size, k), dtype=np.intc)
 
         def fill(block: Block) -> None:
@@ -807,7 +807,7 @@ class CellIndex(ProductIndex):
             linked[places] = self._met(self._packed[places], starts, k, rounds=1)
 
         for_each(fill, self._blocks(self.points, k), "blocks of rows searched")
-        # Besides, the nearest of those that each is a neighbour of; -1 where there are no more.
+        # Also k reverse neighbours, those of lowest rank first; -1 where there are fewer.
         others = linked[:, 1:]
         n, k = others.shape
         flat = others.T.ravel()
@@ -821,7 +821,7 @@ class CellIndex(ProductIndex):
         return both
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_centres", "_home", "_cell", "_graph")  # what takes long to find
+        kept = ("_centres", "_home", "_cell", "_graph")  # which take long to compute
         return super().__getstate__() | {name: getattr(self, name) for name in kept}
 
     def _blocks(self, queries: Array, k: int) -> list[Block]:
@@ -834,7 +834,7 @@ class CellIndex(ProductIndex):
             difference = self._centres - self._centres[home]
             nearest = np.argsort(np.einsum("ij,ij->i", difference, difference), kind="stable")
             sizes = np.cumsum(self._search.cell_sizes[nearest])
-            # The nearest cells are looked into: more of them where they hold few points.
+            # Search the nearest cells: more of them where they hold few points.
             enough = int(np.searchsorted(sizes, min(4 * max(k, self.n_starts), self.size))) + 1
             cells = nearest[: max(self.searched_cells, enough)]
             step = self._step(k, cells)
@@ -842,13 +842,13 @@ class CellIndex(ProductIndex):
         return blocks
 
     def _starts(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Indices]:
-        """Places of the nearest points of some cells, and how many of them there are."""
+        """Return the places of the nearest points in the cells, and how many there are."""
         k = min(max(k, self.n_starts), self.size)
         candidates, count = self._search.candidates(queries, k, self.candidates * k, cells)
         return self._place_of[candidates], count
 
     def _met(self, packed: Any, starts: Any, k: int, rounds: int) -> Any:
-        """Places of the k nearest of the points that queries meet."""
+        """Return the places of the k nearest points that queries find in the graph."""
         return kernels.chosen.near_in_graph(
             packed,
             self._packed,
@@ -862,14 +862,14 @@ class CellIndex(ProductIndex):
     def _nearest(self, queries: Array, k: int, cells: Indices | None) -> tuple[Any, Array, Indices]:
         starts, count = self._starts(queries, k, cells)
         packed = self._search.packed(queries)
-        # Some more than k, for those at equal distance are told apart by their numbers.
+        # Some more than k, so that equally near points are chosen by their numbers.
         places = self._met(packed, starts, min(k + 8, self.size), self.n_rounds)
         numbers = self._number_at[places]
         origin = np.repeat(np.arange(len(queries)), places.shape[1])
         distances = self.distances_of_pairs(queries, origin, numbers.ravel())
         distances = np.where(places < 0, np.inf, distances.reshape(numbers.shape))
         distances, numbers = in_order(distances, numbers)
-        # Float32 tells points apart where they are not much nearer to each other than to 0.
+        # Float32 decides if the k-th distance is not tiny compared with the length of the query.
         told = distances[:, k - 1] > self._search.blur(packed)
         return told & (count > 0) & (places[:, k - 1] >= 0), distances[:, :k], numbers[:, :k]
 
@@ -883,7 +883,7 @@ INDEXES = ("auto", *_KINDS)
 
 
 def allowed_indexes(metric: str, is_sparse: bool) -> tuple[str, ...]:
-    """Return the indexes that find neighbours of dense or of sparse rows by this metric."""
+    """Return the names of indexes that support the metric, for sparse or for dense rows."""
     if is_sparse:
         return ("brute",)
     used = METRICS[metric]
@@ -892,7 +892,7 @@ def allowed_indexes(metric: str, is_sparse: bool) -> tuple[str, ...]:
 
 
 def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
-    """The index of that name, or the fastest one if that is "auto"; and its name."""
+    """Build the index of this name, or the fastest for "auto"; return its name and the index."""
     if name == "auto":
         n, d = points.shape
         is_plain = space.metric.is_flat and not sparse.issparse(points)
@@ -904,35 +904,35 @@ def build_index(name: str, points: Any, space: Space) -> tuple[str, Index]:
 
 
 def exact_index(points: Any, space: Space) -> Index:
-    """The faster of the exact ones."""
+    """Build the faster exact index: a tree or brute force."""
     return (TreeIndex if _has_tree(points, space) else brute_index)(points, space)
 
 
 def _has_tree(points: Any, space: Space) -> bool:
-    """Whether a tree finds the nearest sooner than anything else."""
+    """Return whether a tree is the fastest index for the points."""
     is_dense = not sparse.issparse(points)
     return is_dense and space.metric.has_means and points.shape[1] <= POLICY.tree_features
 
 
 @dataclass(frozen=True)
 class SearchedPoints:
-    """Rows as points of a metric, in an index."""
+    """Distinct rows as points, their index, and the neighbours found so far."""
 
     space: Space
-    points: Any  # The rows, in the units of the index
-    index_name: str  # The index in use, where "auto" was asked for
+    points: Any  # The rows, in the units of ``space``
+    index_name: str  # The index in use, never "auto"
     index: Index
     _nearest: dict[int, Found] = field(default_factory=dict)
 
     @classmethod
     def build(cls, rows: Any, metric: str, index: str, axes: Array | None = None) -> SearchedPoints:
-        """Build the index of that name on distinct rows, or on their parts along axes."""
+        """Build the index of that name on distinct rows, or on their projections on axes."""
         space = Space(rows, METRICS[metric], axes)
         points = space.points(rows)
         return cls(space, points, *build_index(index, points, space))
 
     def nearest(self, k: int) -> Found:
-        """The k nearest of each of the points, itself the first; found once."""
+        """Return the k nearest of each point, itself the first; later calls reuse the result."""
         larger = [n for n in self._nearest if n > k and self.index.is_exact]
         if k not in self._nearest and larger:
             distances, numbers = self._nearest[larger[0]]
@@ -944,7 +944,7 @@ class SearchedPoints:
 
 @dataclass(frozen=True)
 class SearchedRows:
-    """The distinct rows of a table, searched."""
+    """The distinct rows of a table, and the search among them."""
 
     distinct: DistinctRows
     points: SearchedPoints

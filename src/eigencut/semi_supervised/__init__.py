@@ -1,1 +1,1 @@
-"""What is known beforehand: labels of some rows, and pairs that belong together or apart."""
+"""Known labels and pairs of rows (``known_labels``), and cuts by them (``guided_cut``)."""

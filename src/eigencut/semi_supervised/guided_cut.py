@@ -1,4 +1,4 @@
-"""The cut that knows something: more eigenfunctions, combined to agree with labels and pairs.
+"""Cuts that agree with known labels and pairs, from combinations of more eigenfunctions.
 
 Labels: least squares on the known rows, around the clusters. The clusters of the cut without
 labels, numbered to agree with the known ones, are scores ``u A0`` of the first K functions. What is
@@ -8,11 +8,11 @@ known corrects them, with P >= K functions,
 
 over the known rows i, ``phi_i`` being the row ``u(x_i)`` of unit length. In the span of all
 eigenfunctions this is the Laplacian-regularized least squares of Belkin, Niyogi and Sindhwani
-(Journal of Machine Learning Research 7, 2399-2434, 2006). P and gamma are weighed by what each says
-of a known row that was left out, which has a closed form. Where the clusters say more of the known
-classes than the shares of these do, no correction is made unless it says still more, each by a
-standard error; where they do not, maps around ``A0 = 0`` are weighed too. A class without known
-rows keeps the scores of its cluster.
+(Journal of Machine Learning Research 7, 2399-2434, 2006). A is a mean over several P and gamma,
+weighted by their errors at known rows that were left out, which have a closed form. If clusters
+predict the known classes better than the shares of these do, a correction is made only if it
+predicts them still better, each by a standard error. If not, maps around ``A0 = 0`` join the mean.
+A class without known rows keeps the scores of its cluster.
 
 Pairs: an eigenproblem among the smoothest eigenfunctions. For functions ``u B`` in the span of P
 eigenfunctions the cut is ``tr(B^T Lambda B)``. A pair that must be linked adds ``|f_i - f_j|^2``, a
@@ -21,8 +21,8 @@ cut is the eigenproblem of P x P numbers
 
     (Lambda / lambda_(K+1) + mu Q) b = theta b,    B^T B = I.
 
-Its functions are known at any row, which needs no constraints. How much pairs count, mu, is chosen
-by pairs that are left out.
+Its functions extend to any row, without constraints there. The weight mu of pairs is chosen by
+pairs that are left out.
 """
 
 from __future__ import annotations
@@ -42,39 +42,39 @@ from eigencut.graphs.base import Graph
 from eigencut.semi_supervised.known_labels import Known
 from eigencut.solvers.relaxed_cut import RelaxedCut, pairs_of_groups
 
-_LEAST = 1e-9  # beside which a divisor is 0
+_LEAST = 1e-9  # a smaller divisor counts as 0
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What decides how far labels and pairs bend a cut; see benchmarks/studies/known_labels.md."""
+    """How far labels and pairs change a cut; see benchmarks/studies/known_labels.md."""
 
-    functions_per_cluster: int = 5  # So many functions are computed for each cluster,
-    least_functions: int = 30  # at least so many in all,
-    most_further: int = 120  # and at most so many more than clusters.
+    functions_per_cluster: int = 5  # This many functions are computed per cluster,
+    least_functions: int = 30  # at least this many in all,
+    most_further: int = 120  # and at most this many more than clusters.
     # Labels: these gammas are tried,
     gammas: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
-    # with so many functions for each cluster,
+    # with this many functions per cluster,
     factors: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0)
-    counts: tuple[int, ...] = (10, 20, 30)  # and, where clusters are few, with so many.
-    sharpness: float = 0.3  # of the weights of what was tried; a large one takes the best alone.
-    standard_errors: float = 1.0  # by which one thing is better than another.
-    least_classes: int = 2  # With so many known classes clusters are corrected.
+    counts: tuple[int, ...] = (10, 20, 30)  # and, for few clusters, with this many.
+    sharpness: float = 0.3  # of the weights in the mean; a large one leaves only the best map.
+    standard_errors: float = 1.0  # by which a gain must exceed 0.
+    least_classes: int = 2  # With fewer known classes, clusters are not corrected.
     least_scale: float = 0.1  # Scores of clusters are multiplied by at least this.
-    least_share: float = 0.1  # of the largest eigenvalue, by which roughness is measured.
+    least_share: float = 0.1  # of the largest eigenvalue, for the unit of roughness.
     # Pairs: these strengths mu are tried,
     strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
-    folds: int = 4  # each with so many parts of the pairs left out,
-    some_vertices: int = 2000  # on so many vertices,
-    starts: int = 4  # from so many starts of POD.
-    least_pairs: int = 2  # of each part; with fewer the first strength is taken.
+    folds: int = 4  # by cross-validation with this many folds of pairs,
+    some_vertices: int = 2000  # on this many vertices,
+    starts: int = 4  # from this many starts of POD.
+    least_pairs: int = 2  # per fold; with fewer, the first strength is taken.
 
 
 POLICY = Policy()
 
 
 class LabelMap(NamedTuple):
-    """Scores of classes, a column for each; and their mean square error at known rows."""
+    """A map from functions to scores of classes, and its mean square error at known rows."""
 
     matrix: Array
     error: float
@@ -83,7 +83,7 @@ class LabelMap(NamedTuple):
 
 @dataclass(frozen=True)
 class UnguidedCut:
-    """A cut that knows nothing: K eigenfunctions of a graph, and options of POD."""
+    """A cut without known labels or pairs: K eigenfunctions of a graph, and options of POD."""
 
     functions: Eigenfunctions
     graph: Graph
@@ -92,11 +92,11 @@ class UnguidedCut:
     starts: Mapping[str, Any]
 
     def discretized(self, U: Array) -> Partition:
-        """Return POD of any vectors on the vertices."""
+        """Run POD on any vectors on the vertices."""
         return pod(U, sample_weight=self.graph.multiplicity, **self.starts)
 
     def wider(self, known: Known) -> Eigenfunctions:
-        """Return as many of its eigenfunctions as are of use, given what is known."""
+        """Return more eigenfunctions, as many as the known labels and pairs can use."""
         functions, K = self.functions, len(self.functions.pairs.values)
         wanted = max(POLICY.functions_per_cluster * K, POLICY.least_functions)
         further = min(wanted - K, POLICY.most_further, known.n_facts)
@@ -117,14 +117,14 @@ class UnguidedCut:
 def guided_cut(
     unguided: UnguidedCut, known: Known
 ) -> tuple[Eigenfunctions, Partition, LabelMap | None]:
-    """Return functions bent to what is known, the clusters of vertices, and how labels agree."""
+    """Return functions that agree with labels and pairs, their clusters, and the label map."""
     with blas_threads(1):
         functions, rotation, agreement = _combined(unguided, known)
         functions = _with_linked_rows(functions, rotation, known)
         rows, weight = normalize_rows(functions.eigenvectors()), unguided.graph.multiplicity
         scores = rows @ rotation
         labels = assign(scores)
-        # The rotation is given; the history of the partition is how well its clusters fit it.
+        # The rotation is given, so the partition has one step: how well its clusters fit.
         objective = float(weight @ scores[np.arange(len(scores)), labels])
         total = float(weight.sum() + weight[rows.any(axis=1)].sum())
         gap, fit = np.sqrt(max(total - 2 * objective, 0.0)), np.array([objective])
@@ -134,7 +134,7 @@ def guided_cut(
 
 
 def _combined(unguided: UnguidedCut, known: Known) -> tuple[Eigenfunctions, Array, LabelMap | None]:
-    """Return K functions, the rotation that carries them to clusters, and their agreement."""
+    """Return K functions, the rotation that turns them to clusters, and the map of labels."""
     own, weight = unguided.functions.eigenvectors(), unguided.graph.multiplicity
     plain = unguided.discretized(own) if unguided.partition is None else unguided.partition
     wide, K = unguided.wider(known), len(plain.rotation)
@@ -158,7 +158,7 @@ def _combined(unguided: UnguidedCut, known: Known) -> tuple[Eigenfunctions, Arra
         matrix = combination @ matrix
     elif agreement is None or not agreement.is_corrected:
         return unguided.functions, plain.rotation[:, order], agreement
-    # Scores u A as functions u B, B orthogonal, smoothest first; and a rotation.
+    # Write scores u A as functions u B, B orthogonal, smoothest first, times a rotation.
     left, singular, right = np.linalg.svd(matrix, full_matrices=False)
     singular = np.maximum(singular, _LEAST * singular[0])
     order = np.argsort(wide.pairs.values @ np.square(left), kind="stable")
@@ -173,7 +173,7 @@ def _roughness_unit(eigenvalues: Array, n_clusters: int) -> float:
 
 
 def _is_clear(gain: Array) -> bool:
-    """Return whether gains are positive, by more than chance."""
+    """Return whether the mean gain is positive by more than its standard error."""
     if len(gain) < 2:
         return False
     error = gain.std(ddof=1) / np.sqrt(len(gain))
@@ -181,7 +181,7 @@ def _is_clear(gain: Array) -> bool:
 
 
 def numbered_like(scores: Array, classes: Indices, n_clusters: int) -> Indices:
-    """Return the cluster that each class is; unseen classes take those that remain, in order."""
+    """Match each class with a cluster; unseen classes take those that remain, in order."""
     votes = np.zeros((n_clusters, n_clusters))
     np.add.at(votes.T, classes, scores)
     seen = np.unique(classes)
@@ -198,7 +198,7 @@ def label_map(values: Array, classes: Indices, rotation: Array, eigenvalues: Arr
     is_seen = targets.any(axis=0)
     tried = _tried(values, targets, rotation, eigenvalues)
     of_clusters = np.square(tried[0][1]).sum(axis=1)
-    # No row is left out of the shares, nor when clusters take the numbers and scale of classes.
+    # Both errors are at rows not left out: of shares, and of clusters matched with classes.
     of_shares = np.square(targets - targets.mean(axis=0)).sum(axis=1)
     is_trusted = _is_clear(of_shares - of_clusters)
     if not is_trusted and is_seen.all():
@@ -221,7 +221,7 @@ def label_map(values: Array, classes: Indices, rotation: Array, eigenvalues: Arr
 def _tried(
     values: Array, targets: Array, rotation: Array, eigenvalues: Array
 ) -> list[tuple[Array, Array]]:
-    """Return maps, the clusters as they are first, each with its errors at rows left out."""
+    """Return maps and their errors at rows left out; the first is the clusters uncorrected."""
     n_functions, K = values.shape[1], len(rotation)
     unit = _roughness_unit(eigenvalues, K)
     counts = {int(factor * K) for factor in POLICY.factors} | {*POLICY.counts, n_functions}
@@ -229,7 +229,7 @@ def _tried(
     for P in sorted(P for P in counts if K <= P <= n_functions):
         phi = normalize_rows(values[:, :P])
         scores = phi[:, :K] @ rotation
-        # Lest a correction look better that only makes scores larger.
+        # Otherwise a correction could look better by only making scores larger.
         scale = float((scores * targets).sum() / max(float(np.square(scores).sum()), _LEAST))
         start = np.zeros((n_functions, K))
         start[:K] = max(scale, POLICY.least_scale) * rotation
@@ -244,7 +244,7 @@ def _tried(
 
 
 def regularized_least_squares(phi: Array, targets: Array, penalty: Array) -> tuple[Array, Array]:
-    """Return ``argmin |targets - phi A|^2 + sum_k penalty_k |A_k|^2``, and errors left out."""
+    """Return ``argmin |targets - phi A|^2 + sum_k penalty_k |A_k|^2``, and leave-one-out errors."""
     gram = phi.T @ phi + np.diag(penalty)
     inverse = np.linalg.solve(gram, phi.T)
     coefficients = inverse @ targets
@@ -255,14 +255,14 @@ def regularized_least_squares(phi: Array, targets: Array, penalty: Array) -> tup
 
 @dataclass(frozen=True)
 class LinkedRows:
-    """Pairs of known rows, by their place among these; whether each must be linked."""
+    """Pairs of known rows, by their index in ``Known.rows``, and whether each is a must-link."""
 
     places: Indices
     is_must: Any
 
     @classmethod
     def of(cls, known: Known) -> LinkedRows:
-        """Return groups of linked rows as stars, and rows that are apart."""
+        """Return pairs of the first row of each group with its others, and cannot-link pairs."""
         stars = [np.column_stack([np.full(len(g) - 1, g[0]), g[1:]]) for g in known.groups]
         pairs = np.concatenate([np.empty((0, 2), dtype=np.intp), *stars, known.apart])
         is_must = np.arange(len(pairs)) < len(pairs) - len(known.apart)
@@ -272,7 +272,7 @@ class LinkedRows:
         return LinkedRows(self.places[some], self.is_must[some])
 
     def respected(self, labels: Indices) -> Array:
-        """Return 1 for each pair that labels of the known rows respect, 0 for others."""
+        """Return 1 for each pair that the labels of the known rows respect, else 0."""
         is_same = labels[self.places[:, 0]] == labels[self.places[:, 1]]
         return np.asarray(is_same == self.is_must, dtype=np.float64)
 
@@ -280,7 +280,7 @@ class LinkedRows:
 def penalized_basis(
     values: Array, pairs: LinkedRows, eigenvalues: Array, n_clusters: int, strength: float
 ) -> tuple[Array, Array]:
-    """Return C of the functions ``u C`` that pairs ask for, by values at known rows; and theta."""
+    """Return B and theta of the eigenproblem for pairs, given values at known rows."""
     first, second = (normalize_rows(values)[places] for places in pairs.places.T)
     must, cannot = pairs.is_must, ~pairs.is_must
     difference = first[must] - second[must]
@@ -300,7 +300,7 @@ def basis_for_pairs(
     eigenvalues: Array,
     rotation: Array,
 ) -> tuple[Array, Array] | None:
-    """Return the penalized problem that serves left-out pairs best; None if nothing is gained."""
+    """Return ``penalized_basis`` with the best strength for left-out pairs; None without a gain."""
     K, n_pairs = len(rotation), len(pairs.places)
     some = slice(None, None, -(-len(U) // POLICY.some_vertices))
     before = pairs.respected(assign(normalize_rows(values[:, :K]) @ rotation))
@@ -328,7 +328,7 @@ def basis_for_pairs(
 
 
 def _with_linked_rows(functions: Eigenfunctions, rotation: Array, known: Known) -> Eigenfunctions:
-    """Return the functions, with one value for all rows of a group that they would tear apart."""
+    """Return functions with one value in each group whose rows would get different labels."""
     torn: list[tuple[Indices, Array]] = []
     for group in known.groups:
         values = functions(known.rows_at(group))
@@ -348,7 +348,7 @@ def _with_linked_rows(functions: Eigenfunctions, rotation: Array, known: Known) 
 
 
 def _report_pairs(functions: Eigenfunctions, rotation: Array, known: Known) -> None:
-    """Warn about rows that should be apart and are not."""
+    """Warn about cannot-link pairs whose rows have the same label."""
     if not len(known.apart):
         return
     rows, places = np.unique(known.apart, return_inverse=True)

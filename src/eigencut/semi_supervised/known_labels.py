@@ -1,4 +1,4 @@
-"""What a user knows of the rows: classes of some of them, pairs, and what follows from both."""
+"""Known labels and pairs (``Constraints``) of rows, read, checked and combined (``Known``)."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class KnownClasses:
     """The class of each row, and the names of the classes."""
 
     labels: Indices  # -1 where the class is unknown
-    names: tuple[str, ...] = ()  # in alphabetical order; none where classes are numbers
+    names: tuple[str, ...] = ()  # in alphabetical order; empty if classes are numbers
 
 
 def read_known_labels(
     known_labels: ArrayLike, n_rows: int, *, words: bool = True, name: str = "known_labels"
 ) -> KnownClasses:
-    """Read classes as people write them: numbers or words, and -1 or nothing where unknown."""
+    """Read classes, which are numbers or words, and -1 or nothing where they are unknown."""
     values = np.asarray(known_labels)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -59,7 +59,7 @@ def read_known_labels(
 
 
 def named(labels: Indices, names: Sequence[str]) -> list[str]:
-    """Return what clusters are called; an empty text where no name is known."""
+    """Return the name of each label, or an empty text if it has none."""
     return [names[label] if 0 <= label < len(names) else "" for label in labels.tolist()]
 
 
@@ -101,14 +101,14 @@ class Constraints:
         return f"{type(self).__name__}({', '.join(listed)})"
 
     def _check_rows(self, n_rows: int) -> None:
-        """Refuse numbers that no row has."""
+        """Raise an error for numbers of rows that do not exist."""
         for name, pairs in vars(self).items():
             if len(pairs) and pairs.max() >= n_rows:
                 expected = f"hold numbers of rows, from 0 to {n_rows - 1}"
                 raise invalid(name, expected, pairs.max(), "rows are counted from 0")
 
     def _among(self, is_there: NDArray[np.bool_]) -> Constraints:
-        """Return the pairs by the numbers that rows have among those that are there."""
+        """Return the pairs, renumbered for the rows that are there; refuse pairs of others."""
         self._check_rows(len(is_there))
         for name, pairs in vars(self).items():
             absent = np.unique(pairs[~is_there[pairs]])
@@ -121,7 +121,7 @@ class Constraints:
 
 
 def check_kind(constraints: Any) -> Constraints:
-    """Refuse what is no ``Constraints``."""
+    """Return ``constraints``; raise an error if it is not ``Constraints``."""
     if not isinstance(constraints, Constraints):
         remedy = "use eigencut.Constraints(must_link=pairs, cannot_link=pairs)"
         expected = "be eigencut.Constraints"
@@ -152,7 +152,7 @@ def _checked_pairs(name: str, pairs: Any) -> Indices:
 class Known:
     """Labels and pairs of some rows, which do not contradict each other."""
 
-    X: Any  # the rows, those without weight too
+    X: Any  # all rows, also those of weight 0
     labels: Indices  # of each row, -1 if unknown; rows of one group have one class
     labelled: Indices  # rows of known class and positive weight; of identical ones only the first
     groups: tuple[Indices, ...]  # rows that must get one label, two or more in each
@@ -166,11 +166,11 @@ class Known:
         constraints: Constraints | None,
         sample_weight: Array | None = None,
     ) -> Known | None:
-        """Return what is known of the rows of X; None where that is nothing."""
+        """Combine and check labels and pairs of the rows of X; return None without any."""
         if known_labels is None and constraints is None:
             return None
         pairs = Constraints() if constraints is None else check_kind(constraints)
-        if isinstance(X, Rows):  # which has no numbers of rows, and whose labels may not fit
+        if isinstance(X, Rows):  # a stream: rows have no numbers, and labels may not fit
             name = "known_labels" if constraints is None else "constraints"
             remedy = "fit on an array that holds the known rows and a sample of the others"
             expected = "be of rows in memory, which have numbers"
@@ -196,23 +196,23 @@ class Known:
         return known if known.n_facts else None
 
     def rows_at(self, numbers: Indices) -> Any:
-        """Some of the rows, as ``predict`` is given them: of float64, whatever X is of."""
+        """Return some of the rows as float64, as ``predict`` takes them."""
         rows = self.X[numbers]
         return rows if issparse(rows) else np.asarray(rows, dtype=np.float64)
 
     @property
     def rows(self) -> Indices:
-        """All rows of which something is to be learned, ascending."""
+        """The numbers of all rows with a label or in a pair, ascending."""
         return np.unique(np.concatenate([self.labelled, *self.groups, self.apart.ravel()]))
 
     @property
     def n_facts(self) -> int:
-        """Labels, and pairs that follow from nothing else."""
+        """The number of labels, and of pairs that do not follow from others."""
         return len(self.labelled) + sum(len(g) - 1 for g in self.groups) + len(self.apart)
 
     @property
     def n_classes(self) -> int:
-        """Classes that are known of: 0, 1, ... up to the largest."""
+        """The number of classes: 0, 1, ... up to the largest label."""
         return int(self.labels.max()) + 1
 
     @property
@@ -221,7 +221,7 @@ class Known:
         return max(self.n_classes, 2 if len(self.apart) else 1)
 
     def check_model(self, n_clusters: int, outliers: str, extension: str) -> None:
-        """Refuse parameters of a model that cannot take account of what is known."""
+        """Raise an error for parameters of a model that do not work with labels or pairs."""
         if self.groups and outliers != "keep":
             expected = "be 'keep' with must_link, whose rows get equal labels"
             got = f"{outliers!r}, which marks each row on its own"
@@ -238,7 +238,7 @@ class Known:
 
 
 def _with_identical_rows(must: Indices, X: Any) -> Indices:
-    """Return the pairs, and those of identical rows: no function can tell these apart."""
+    """Return the pairs and those of identical rows, which always have the same label."""
     rows = np.unique(must)
     first: dict[bytes, int] = {}
     pairs = zip(rows.tolist(), row_keys(X[rows]), strict=True)
@@ -248,7 +248,7 @@ def _with_identical_rows(must: Indices, X: Any) -> Indices:
 
 
 def _first_of_identical(rows: Indices, X: Any, labels: Indices) -> Indices:
-    """Return the first of identical rows of one class, ordered by what is in them."""
+    """Return the first of identical rows of one class, in order of their bytes."""
     first: dict[tuple[bytes, int], int] = {}
     for row, key in zip(rows.tolist(), row_keys(X[rows]), strict=True):
         first.setdefault((key, int(labels[row])), row)
@@ -256,14 +256,14 @@ def _first_of_identical(rows: Indices, X: Any, labels: Indices) -> Indices:
 
 
 def linked_groups(n_rows: int, pairs: Indices) -> Indices:
-    """Return the group of every row that pairs, directly or by a chain of them, put together."""
+    """Return the group of every row: pairs, and chains of them, put rows in one group."""
     links = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_rows, n_rows))
     groups = connected_components(links, directed=False)[1]
     return np.asarray(groups, dtype=np.intp)
 
 
 def refuse_contradictions(groups: Indices, cannot: Indices, labels: Indices) -> None:
-    """Refuse pairs that contradict each other or the labels, by the rows; groups are linked."""
+    """Raise an error for cannot-link pairs or labels that contradict the must-link groups."""
     known = np.flatnonzero(labels >= 0)[::-1]
     class_of = np.full(int(groups.max(initial=-1)) + 1, UNKNOWN)  # that of its first known row
     class_of[groups[known]] = labels[known]

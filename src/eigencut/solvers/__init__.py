@@ -1,1 +1,1 @@
-"""The relaxed cut ``L u = lambda M u``: components, dense and sparse eigensolvers."""
+"""Solvers of a cut: eigenvectors (``relaxed_cut``, ``sparse``) or labels (``discrete_cut``)."""

@@ -1,8 +1,8 @@
 """The discrete cut: labels of the vertices found directly, at a cost that does not grow with K.
 
 Relaxed cuts compute K eigenvectors and rotate them to indicators (Eqs. 6 and 7, Algorithm 3), which
-costs n K^2. Here the labels themselves are moved. The objective is the information about its
-cluster that a step of the walk on the graph keeps:
+costs n K^2. Here vertices are moved between clusters. The objective is the information about its
+cluster that a random walk on the graph keeps in one step:
 
     sum_k A_k log(A_k / M_k^2) + B log(B / Q),
 
@@ -10,9 +10,9 @@ with A_k the weight inside cluster k, M_k its mass, B the weight between cluster
 ``Q = (sum_k M_k)^2 - sum_k M_k^2``. As NCut (Eq. 5) it is large where little weight leaves
 clusters; unlike NCut it does not favour clusters of equal mass.
 
-Vertices are merged in pairs, level by level, up to K clusters, and single vertices are moved
-between the levels. At the end clusters are halved where that gains more than merging two others
-loses.
+The search merges vertices, then clusters, in pairs until K clusters are left, and moves single
+vertices after each round of merges. At the end it halves clusters where that gains more than
+merging two others loses.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from eigencut.kernels.numpy_kernels import Edges, between_term, inside_term
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How long the discrete cut is searched for."""
+    """Limits of the search for a discrete cut."""
 
-    starts: int = 4  # So many orders of moves are tried until two agree, the best is taken,
-    started_vertices: int = 50_000  # but no more than come to this many vertices in all.
-    merged_rows: int = 15  # Groups of up to so many rows are made in the graph of few neighbours.
-    sweeps: int = 2  # Vertices are moved so many times between two levels,
-    last_sweeps: int = 10  # and at most so many times at the last one.
-    swaps: int = 5  # So many rounds of halving some clusters and merging others are made.
-    power_steps: int = 20  # A cluster is halved by a vector of so many power steps.
+    starts: int = 4  # At most this many random orders of moves are tried, until two agree,
+    started_vertices: int = 50_000  # and fewer if they would move more vertices than this.
+    merged_rows: int = 15  # Groups of up to this many rows are merged in the graph of fewer edges.
+    sweeps: int = 2  # Passes that move vertices after a round of merges,
+    last_sweeps: int = 10  # and most passes after the last round.
+    swaps: int = 5  # Most rounds of halving some clusters and merging others.
+    power_steps: int = 20  # Power steps for the vector that halves a cluster.
 
 
 SETTINGS = SearchSettings()
@@ -69,7 +69,7 @@ def discrete_cut(
     n_init: int = 10,
     random_state: Any = None,
 ) -> Indices:
-    """Return the clusters of vertices; small groups are made in ``few``, which has fewer edges."""
+    """Return the labels of vertices; small groups are merged in ``few``, which has fewer edges."""
     edges = edges_of(graph, cut)
     search = _Search(
         edges,
@@ -86,7 +86,7 @@ def discrete_cut(
 def information_by_number(
     graph: Graph, cut: Cut, most: int, few: Graph | None = None
 ) -> dict[int, float]:
-    """Return the information that K clusters keep of a step, in nats, by K from ``most`` down."""
+    """Return the information, in nats, that K clusters keep in a step, by K from ``most`` down."""
     edges = edges_of(graph, cut)
     few_edges = edges if few is None else edges_of(few, cut)
     search = _Search(edges, few_edges, check_random_state(0))
@@ -104,7 +104,7 @@ def information_by_number(
 
 
 def edges_of(graph: Graph, cut: Cut) -> Edges:
-    """Return the edges of a graph; vertices count as often as they stand for rows."""
+    """Return the edges of a graph, weighted by the multiplicities of their vertices."""
     weights = graph.weights if sparse.issparse(graph.weights) else graph.dense()
     weights = sparse.csr_array(weights, dtype=np.float64, copy=True)
     count = graph.multiplicity
@@ -122,7 +122,7 @@ def edges_of(graph: Graph, cut: Cut) -> Edges:
 
 
 def _compact(labels: Indices) -> Labelled:
-    """Number the clusters that have vertices from 0 on."""
+    """Renumber the clusters that have vertices, from 0 on."""
     there = np.zeros(int(labels.max()) + 1, dtype=bool)
     there[labels] = True
     numbers = np.cumsum(there) - 1
@@ -146,7 +146,7 @@ def _pairs_to_merge(partners: Indices, changes: Array, n_merges: int) -> Indices
 def _attach_components(
     found: Labelled, n_clusters: int, affinity: Affinity, multiplicity: Array
 ) -> Indices:
-    """Give the smallest clusters to those of their most similar vertices, until K are left."""
+    """Merge each of the smallest clusters with that of its most similar vertices, down to K."""
     labels, C = found.labels.copy(), found.n_clusters
     sizes = np.bincount(labels, multiplicity, C)
     for smallest in np.argsort(sizes, kind="stable")[: C - n_clusters]:
@@ -159,7 +159,7 @@ def _attach_components(
 
 
 class _Search:
-    """A graph, one with fewer edges, and the order in which vertices are moved."""
+    """A search in a graph: its edges, those of one with fewer edges, and the order of moves."""
 
     def __init__(self, edges: Edges, few: Edges, random: np.random.RandomState) -> None:
         self.edges, self.few, self.random = edges, few, random
@@ -175,7 +175,7 @@ class _Search:
     def moved(
         self, found: Labelled, sweeps: int, *, keeps: bool = False, edges: Edges | None = None
     ) -> Labelled:
-        """Move vertices, by all edges or some; with ``keeps`` no cluster vanishes."""
+        """Move vertices to better clusters by all or some edges; ``keeps``: no cluster vanishes."""
         labels, edges = found.labels.copy(), edges or self.edges
         information = kernels.chosen.move_vertices(
             edges, labels, found.n_clusters, order=self.order, sweeps=sweeps, keeps=keeps
@@ -183,14 +183,14 @@ class _Search:
         return replace(_compact(labels), information=information)
 
     def merged(self, found: Labelled, target: int, edges: Edges | None = None) -> Labelled:
-        """Merge pairs of clusters that touch until so many are left, or all have a partner."""
+        """Merge disjoint pairs of adjacent clusters, the best first, down to ``target`` at most."""
         edges = edges or self.edges
         partners, changes = kernels.chosen.best_merges(edges, found.labels, found.n_clusters)
         numbers = _pairs_to_merge(partners, changes, found.n_clusters - target)
         return _compact(numbers[found.labels])
 
     def best_start(self, n_clusters: int, n_init: int) -> Labelled:
-        """Return the best partition of some orders of the vertices."""
+        """Return the best partition from several random orders of the vertices."""
         n_starts = max(1, min(n_init, SETTINGS.starts, SETTINGS.started_vertices // self.n))
         first, best = Labelled(np.arange(self.n), self.n), None
         for _ in range(2):  # vertices are merged twice
@@ -207,7 +207,7 @@ class _Search:
         return best
 
     def _start(self, found: Labelled, n_clusters: int) -> Labelled:
-        """Merge and move, level by level, up to K clusters."""
+        """Merge clusters and move vertices in turn, until there are K clusters."""
         few = max(2 * n_clusters, self.n // SETTINGS.merged_rows)
         while found.n_clusters > few:
             found = self.moved(found, SETTINGS.sweeps, edges=self.few)
@@ -244,7 +244,7 @@ class _Search:
         return found
 
     def _halves(self, found: Labelled) -> tuple[Any, Array]:
-        """Return which vertices are in the second half of their cluster, and what halving gains."""
+        """Halve each cluster; return which vertices are in second halves, and the gains."""
         edges, labels, C = self.edges, found.labels, found.n_clusters
         is_inside = labels[self.origins] == labels[edges.ends]
         counts = np.bincount(self.origins[is_inside], minlength=self.n)
@@ -276,7 +276,7 @@ class _Search:
         return halves % 2 == 1, np.where(is_split, gains, -np.inf)
 
     def _power_steps(self, inside: Edges, labels: Indices, n_clusters: int) -> Array:
-        """Return the slowest vector of the walk within each cluster, roughly."""
+        """Return roughly the slowest eigenvector of the random walk within each cluster."""
         shape = (self.n, self.n)
         weights = sparse.csr_array((inside.weights, inside.ends, inside.starts), shape=shape)
         degrees = weights @ np.ones(self.n)
@@ -319,7 +319,7 @@ class _Search:
 def _best_swaps(
     gains: Array, partners: Indices, changes: Array, least: float
 ) -> list[tuple[int, int, int]]:
-    """Return disjoint (cluster to halve, two clusters to merge) that gain together, best first."""
+    """Return disjoint triples (cluster to halve, two to merge) that gain together, best first."""
     swaps, used = [], np.zeros(len(gains), dtype=bool)
     merges = [c for c in np.argsort(-changes, kind="stable").tolist() if partners[c] >= 0]
     for cluster in np.argsort(-gains, kind="stable").tolist():

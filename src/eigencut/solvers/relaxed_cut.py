@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LanczosSettings:
-    """How large the blocks and the basis of block Lanczos are."""
+    """Sizes of the blocks and of the basis in block Lanczos."""
 
     basis_columns: int = 320  # of the Krylov basis, before it is compressed.
     kept_blocks: int = 3  # of the compressed basis.
     budget: int = 240  # Products with a block: about the cost of LAPACK at some thousand vertices.
     extra_columns: int = 2  # in a block, beyond the wanted ones: they speed up convergence.
-    columns_multiple: int = 8  # in a block: fewer cost as much, being done eight at a time.
+    columns_multiple: int = 8  # of columns in a block, which are multiplied eight at a time.
 
 
 SETTINGS = LanczosSettings()
@@ -57,7 +57,7 @@ Solution = tuple[Array, Array, Array]  # theta, v, A v
 
 
 def largest_by_lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
-    """The largest eigenpairs of a symmetric matrix, descending, by LAPACK."""
+    """Return the largest eigenpairs of a symmetric matrix, descending, by LAPACK."""
     from scipy.linalg import LinAlgError, eigh
 
     n = len(A)
@@ -75,7 +75,7 @@ def largest_by_lapack(A: Array, n_pairs: int) -> tuple[Array, Array]:
 def largest_by_lanczos(
     operator: Callable[[Array], Array], known: Array, n_pairs: int, tolerance: float
 ) -> Solution | None:
-    """Largest eigenpairs by block Lanczos with thick restarts; None if LAPACK is as fast."""
+    """Return the largest pairs by block Lanczos with thick restarts; None if LAPACK is as fast."""
     n, n_known = known.shape
     width = n_pairs + SETTINGS.extra_columns
     width += -width % SETTINGS.columns_multiple
@@ -90,7 +90,7 @@ def largest_by_lanczos(
         basis[:, new] = block
         image[:, new] = operator(block)
         size += width
-        # An image overlaps with its own block, the last one and what a restart has kept.
+        # An image overlaps only with its own block, the previous one and those of a restart.
         lately = slice(max(0, size - (SETTINGS.kept_blocks + 1) * width), size)
         projected[lately, new] = basis[:, lately].T @ image[:, new]
         projected[new, lately] = projected[lately, new].T
@@ -105,7 +105,7 @@ def largest_by_lanczos(
         approach(step + 1, residual, tolerance)
         if residual <= tolerance:
             return theta[:n_pairs], basis[:, :size] @ wanted, image[:, :size] @ wanted
-        if size + width > capacity:  # keep the best; the next block continues it as before
+        if size + width > capacity:  # keep the best vectors; the next block continues from them
             size, full = SETTINGS.kept_blocks * width, size
             kept = coordinates[:, :size]
             basis[:, :size] = basis[:, :full] @ kept
@@ -115,21 +115,21 @@ def largest_by_lanczos(
     return None
 
 
-LARGEST_SAVED = 1e75  # entry of vectors in a file: sums of their squares are ordinary numbers
+LARGEST_SAVED = 1e75  # entry of vectors in a file, so that sums of squares stay finite
 SOLVERS = ("components", "lapack", "lanczos", "sparse")
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Which solver a graph gets, and what is accepted of it."""
+    """Which solver is used for a graph, and which residuals are accepted."""
 
     tolerance: float = 1e-8  # A vector is accepted at this residual, relative to s.
-    slack: float = 1e-7  # Up to this residual a result is usable at all.
-    threads_vertices: int = 1200  # From so many vertices on LAPACK takes as many threads as it may.
-    sparse_vertices: tuple[int, int] = (400, 1200)  # Below, LAPACK solves sparse problems; between,
-    sparse_vertices_per_pair: int = 60  # below so many for each pair.
-    rough_vertices: int = 300  # The same where rough pairs will do.
-    most_lapack_vertices: int = MEMORY.most_lapack_vertices  # LAPACK takes over from an iteration.
+    slack: float = 1e-7  # A result with a larger residual raises an error.
+    threads_vertices: int = 1200  # Above this many vertices, LAPACK uses all threads.
+    sparse_vertices: tuple[int, int] = (400, 1200)  # LAPACK solves sparse graphs below 400;
+    sparse_vertices_per_pair: int = 60  # below 1200 if they have fewer vertices per pair than this.
+    rough_vertices: int = 300  # LAPACK solves sparse graphs below this if all pairs may be rough.
+    most_lapack_vertices: int = MEMORY.most_lapack_vertices  # LAPACK replaces a failed iteration.
 
 
 POLICY = Policy()
@@ -140,14 +140,14 @@ class EigenPairs:
     """The K smallest eigenpairs, ascending."""
 
     values: Array  # (K,): the eigenvalues lambda, not below 0
-    vectors: Array  # (n_vertices, K): U, the largest entry of each positive; ``U^T C M U = I``
-    products: Array  # (n_vertices, K): ``W C U``, from which the extension at rows follows
+    vectors: Array  # (n_vertices, K): U, the largest entry of columns positive; ``U^T C M U = I``
+    products: Array  # (n_vertices, K): ``W C U``, for the eigenfunctions
     residual: float  # Largest norm of ``A v - theta v``
     solver: str  # One of ``SOLVERS``
     takes_part: NDArray[np.bool_]  # (n_vertices,): which vertices the problem was solved on
 
     def first(self, n_pairs: int) -> EigenPairs:
-        """The smallest so many pairs."""
+        """Return the ``n_pairs`` smallest pairs."""
         return self.only(slice(n_pairs))
 
     def only(self, some: Any) -> EigenPairs:
@@ -160,7 +160,7 @@ class EigenPairs:
         )
 
     def _state(self) -> dict[str, Any]:
-        """As plain values and arrays."""
+        """Return the pairs as plain values and arrays."""
         return {**self.__dict__, "takes_part": self.takes_part.astype(np.uint8)}
 
     @classmethod
@@ -180,7 +180,7 @@ class EigenPairs:
 def eigenpairs(
     graph: Graph, mass: Array, n_pairs: int, groups: Indices | None = None, n_rough: int = 0
 ) -> EigenPairs:
-    """Solve the relaxed cut, given the diagonal of M, on components whose groups are not -1."""
+    """Solve the relaxed cut on vertices whose group is not -1; ``mass`` is the diagonal of M."""
     if groups is None:
         groups = np.zeros(graph.n_vertices, dtype=np.intp)
     part = np.flatnonzero(groups >= 0)
@@ -193,7 +193,7 @@ def eigenpairs(
     residuals = np.linalg.norm(image - vectors * theta, axis=0)
     residual = float(residuals[: n_pairs - n_rough].max(initial=0.0))
     _check(residual / problem.shift, solver)
-    # The sign that makes the largest entry positive; the first one of nearly equal ones.
+    # Make the largest entry of each vector positive: the first one of nearly equal ones.
     size = np.abs(vectors)
     largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
     signs = np.where(vectors[largest, np.arange(n_pairs)] < 0, -1.0, 1.0)
@@ -239,7 +239,7 @@ class _Problem:
         return A
 
     def laplacian(self) -> Any:
-        """``s - A`` as a sparse matrix, of a sparse graph."""
+        """Return ``s - A`` as a sparse matrix; the graph must be sparse."""
         assert isinstance(self.graph, SparseGraph)
         laplacian = self.graph.among(self._some) * (-1 / self.graph.n_rows)
         scale = self.to_symmetric[:, 0]
@@ -250,7 +250,7 @@ class _Problem:
 
 
 def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple[str, Solution]:
-    """The method for the size and kind of graph, and what it found."""
+    """Solve by the method for the size and kind of graph; return its name and the solution."""
     if known.shape[1] == n_pairs:
         theta = np.full(n_pairs, problem.shift)
         return "components", (theta, known, problem.operator(known))
@@ -276,21 +276,21 @@ def _solve(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> tuple
 
 def _check(residual: float, solver: str) -> None:
     """Warn about eigenvectors that are not as accurate as promised; refuse unusable ones."""
-    said = f"accurate{{}} (relative residual {residual:.2g}, expected below {{:.2g}})."
+    level = f"accurate{{}} (relative residual {residual:.2g}, expected below {{:.2g}})."
     if solver == "sparse" and residual > POLICY.tolerance:
         warn_user(
-            f"The eigenvectors are less {said.format(' than usual', POLICY.tolerance)} Rows "
+            f"The eigenvectors are less {level.format(' than usual', POLICY.tolerance)} Rows "
             "between clusters may get wrong labels. Affinities of more similar sizes would help."
         )
     elif not residual <= POLICY.slack:
         raise ArithmeticError(
-            f"The eigenvectors are not {said.format('', POLICY.slack)} Check the affinities for "
+            f"The eigenvectors are not {level.format('', POLICY.slack)} Check the affinities for "
             "values of extremely different size."
         )
 
 
 def _spread(V: Array, part: Indices, n_vertices: int) -> Array:
-    """V on all vertices, given on some of them; zero on the others."""
+    """Return V on all vertices, given on some of them: zero on the others."""
     if len(part) == n_vertices:
         return V
     everywhere = np.zeros((n_vertices, V.shape[1]))
@@ -299,7 +299,7 @@ def _spread(V: Array, part: Indices, n_vertices: int) -> Array:
 
 
 def _sparse(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> Solution | None:
-    """The pairs of ``s - A``, turned upside down; None if LAPACK should rather do it."""
+    """Return pairs of A from the smallest ones of ``s - A``; None if LAPACK should solve it."""
     found = smallest_pairs(problem.laplacian(), known, n_pairs, POLICY.tolerance, n_rough)
     residuals = np.linalg.norm(found.residuals(), axis=0)[: n_pairs - n_rough]
     is_missed = residuals.max(initial=0.0) > POLICY.tolerance * problem.shift
@@ -311,12 +311,12 @@ def _sparse(problem: _Problem, known: Array, n_pairs: int, n_rough: int) -> Solu
 
 @dataclass(frozen=True)
 class RelaxedCut:
-    """The solution, and the pieces of the graph that it was found on."""
+    """Eigenpairs, the components of the graph, and which of them took part in the solution."""
 
     pairs: EigenPairs
     components: Indices  # (n_vertices,): numbered by decreasing number of rows
     groups: Indices  # (n_vertices,): the same where a component takes part, and -1 elsewhere
-    n_apart: int = 0  # Components that do not take part, but have the rows of a cluster
+    n_apart: int = 0  # Components that do not take part, but are as large as clusters
 
     @property
     def n_components(self) -> int:
@@ -348,7 +348,7 @@ class RelaxedCut:
         warn_user(message)
 
     def report_apart(self, graph: Graph) -> None:
-        """Warn about components that joined others, and would be clusters if there were more."""
+        """Warn about components that joined a cluster, but are large enough to be clusters."""
         n_apart, n_clusters = self.n_apart, len(self.pairs.values)
         if not n_apart:
             return
@@ -362,23 +362,23 @@ class RelaxedCut:
         )
 
     def _sizes(self, graph: Graph) -> NDArray[np.int_]:
-        """The rows of each component, as whole numbers."""
+        """Return the number of rows of each component, as integers."""
         return np.rint(np.bincount(self.components, weights=graph.multiplicity)).astype(int)
 
 
 def relaxed_cut(
     graph: Graph, affinity: Affinity, cut: Cut, n_clusters: int, n_rough: int = 0
 ) -> RelaxedCut:
-    """The K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6 and 7), in whatever pieces."""
+    """Return the K smallest eigenpairs of ``L u = lambda M u`` (Eqs. 6, 7) of any graph."""
     pieces = pieces_of(graph, affinity)
     return cut_of_pieces(pieces, affinity, cut, n_clusters, pieces.n_large(n_clusters), n_rough)
 
 
 def pieces_of(graph: Graph, affinity: Affinity) -> Pieces:
-    """The components of a graph."""
+    """Return the components of a graph; refuse a graph without any weights."""
     with stage("connected components"):
         components = connected_components(graph)
-        if not graph.degrees.any():  # not even a row to itself: nothing could be divided by
+        if not graph.degrees.any():  # no self-weights either: divisions by degrees would fail
             refuse_without_edges(components, graph, 0, affinity.connection_hint)
         return Pieces(components, graph)
 
@@ -386,7 +386,7 @@ def pieces_of(graph: Graph, affinity: Affinity) -> Pieces:
 def cut_of_pieces(
     pieces: Pieces, affinity: Affinity, cut: Cut, n_pairs: int, n_pieces: int, n_rough: int = 0
 ) -> RelaxedCut:
-    """The smallest pairs on the largest so many components, and what they are on the others."""
+    """Return the smallest pairs on the ``n_pieces`` largest components, extended to the others."""
     components, groups = pieces.component, pieces.first(n_pieces)
     pairs = pairs_of_groups(
         pieces.graph, affinity, cut, n_pairs, components=components, groups=groups, n_rough=n_rough
@@ -404,7 +404,7 @@ def pairs_of_groups(
     groups: Indices,
     n_rough: int = 0,
 ) -> EigenPairs:
-    """The smallest so many pairs on the components that take part, and what they are on others."""
+    """Return the smallest pairs on vertices whose group is not -1, extended to the others."""
     with stage(f"{n_pairs} eigenpairs"):
         pairs = eigenpairs(graph, cut.mass(graph.degrees), n_pairs, groups, n_rough=n_rough)
         aside = np.flatnonzero(~pairs.takes_part)

@@ -1,12 +1,12 @@
 """The smallest eigenpairs of a sparse Laplacian: never silently wrong.
 
 Eigenvectors of eigenvalue 0 are known, one per connected component; the others are looked for in
-their complement, for all components together. Where there is a large eigengap, plain Lanczos is
-tried, and must stand the test of step 3. Where no pair needs to be accurate and factors are cheap,
-it is block Lanczos with the inverse. If these fail, and everywhere else:
+their complement, for all components together. With a large eigengap, plain Lanczos is tried, and
+must pass the test of step 3. If no pair needs to be accurate and the matrix is cheap to factor,
+block Lanczos with its inverse is tried. If these fail, and in all other cases:
 
-1. A preconditioner, applied to random vectors, starts: the inverse where factors are cheap, else
-   the cycle of a multilevel hierarchy of the graph.
+1. A preconditioner, applied to random vectors, gives a start. It is the inverse if that is cheap,
+   else the cycle of a multilevel hierarchy of the graph.
 2. On the graph itself, the iteration ends when all residuals are below the tolerance.
 3. Is one missing? A fresh random block, kept orthogonal to everything found, is improved in the
    same way. If a Ritz value comes below the largest wanted eigenvalue, its vector joins the block,
@@ -42,27 +42,27 @@ from eigencut.graphs.base import SparseProduct
 
 @dataclass(frozen=True)
 class SparseSettings:
-    """How far the parts of the sparse solver go."""
+    """Limits and sizes of the parts of the sparse solver."""
 
     probe_steps: int = 24  # Lanczos steps that look for a gap.
-    large_gap: float = 4.0  # Ratio of neighbouring Ritz values; without a gap it is up to 2.5.
-    restarts: int = 20  # of ARPACK: about ten are common where the gap is large.
+    large_gap: float = 4.0  # Ratio of neighbouring Ritz values from which on there is a gap.
+    restarts: int = 20  # of ARPACK, which needs about ten if the gap is large.
     large: int = 1000  # Plain Lanczos is not tried with fewer vertices.
     extra_columns: int = 3  # in a block; or a quarter of the wanted ones, if that is more.
     most_steps: int = 150  # of the iteration; ten to twenty are common.
     challengers: int = 3  # Columns of the random block that looks for missed eigenvalues.
     challenge_steps: int = 60  # Three or four are common.
-    caution: float = 5.0  # How many times its last fall a Ritz value may still fall.
+    caution: float = 5.0  # A Ritz value may still fall by this times its last fall.
     most_rounds: int = 8  # of iteration and challenge.
     rough: float = 0.1  # Residual of a rough pair, relative to its eigenvalue.
     below: float = 1e-6  # Relative difference of eigenvalues that are not equal.
     # How levels are made, and the polynomials on them: ratio of the spectrum, and degree.
     coarsest: int = 600  # Vertices of the coarsest level, which LAPACK solves.
-    largest_dense: int = 3000  # Vertices it may have where grouping comes to a standstill.
-    shrinking: int = 4  # How many times smaller than the one below a level should be.
+    largest_dense: int = 3000  # Most vertices of that level where grouping stops early.
+    shrinking: int = 4  # How many times fewer vertices a level should have than the one below.
     least_shrinking: float = 0.8  # Stop where more than this share of the vertices is left.
     strong: float = 0.5  # Share of a vertex's largest weight that makes a neighbour a close one.
-    hub: int = 8  # times the mean number of close neighbours: a vertex of very many.
+    hub: int = 8  # times the mean number of close neighbours makes a vertex a hub.
     smoother: tuple[float, int] = (8.0, 2)  # on the upper part of the spectrum, above 2 / 8.
     without_dense: tuple[float, int] = (200.0, 16)  # where the coarsest level is too large.
     without_levels: tuple[float, int] = (20.0, 6)  # where there is a gap.
@@ -83,17 +83,17 @@ class Ritz:
     images: Array
 
     def residuals(self) -> Array:
-        """``B x - theta x``, as columns."""
+        """Return ``B x - theta x``, as columns."""
         return self.images - self.vectors * self.values
 
     def first(self, n_pairs: int) -> Ritz:
-        """The smallest so many pairs."""
+        """Return the ``n_pairs`` smallest pairs."""
         some = slice(n_pairs)
         return Ritz(self.values[some], self.vectors[:, some], self.images[:, some])
 
 
 def rayleigh_ritz(operator: Any, block: Array, excluded: Array) -> Ritz:
-    """The best approximations in the span of a block, orthogonal to the excluded vectors."""
+    """Return the best approximate pairs in the span of a block, orthogonal to ``excluded``."""
     X = orthonormalized(block, [excluded])
     images = operator @ X
     values, turn = np.linalg.eigh(X.T @ images)
@@ -126,7 +126,7 @@ def iterate(
         projected = np.block([[projected, corner], [corner.T, new.T @ new_images]])
         values, coordinates = np.linalg.eigh((projected + projected.T) / 2)
         turn = coordinates[:, :width]
-        direction = turn.copy()  # that leads to the new X: what is added to the old one
+        direction = turn.copy()  # from the old vectors to the new: the part that is added
         direction[:width] = 0.0
         turn = np.hstack([turn, orthonormalized(direction, [turn])])
         n_old = basis.shape[1]
@@ -138,10 +138,10 @@ def iterate(
 
 
 def orthonormalized(block: Array, against: list[Array]) -> Array:
-    """An orthonormal basis of the block's span, orthogonal to other orthonormal blocks."""
+    """Return an orthonormal basis of a block's span, orthogonal to other orthonormal blocks."""
     length = np.linalg.norm(block, axis=0)
     block = block[:, length > 0] / length[length > 0]
-    for _ in range(2):  # for what rounding leaves the first time
+    for _ in range(2):  # twice, because rounding leaves a rest the first time
         for other in against:
             block = block - other @ (other.T @ block)
         squares, turn = np.linalg.eigh(block.T @ block)
@@ -151,18 +151,18 @@ def orthonormalized(block: Array, against: list[Array]) -> Array:
 
 
 def is_cheap_to_factor(ordered: Any) -> bool:
-    """Whether few vertices separate a graph, in an order of small bandwidth, into halves."""
+    """Return whether few vertices separate a graph, ordered for low bandwidth, into halves."""
     if ordered.shape[0] > 60_000:  # the hierarchy is as fast in the plane, and takes less memory
         return False
     filled = np.flatnonzero(np.diff(ordered.indptr))
     first = np.minimum.reduceat(ordered.indices, ordered.indptr[filled])
     separating = float(np.maximum(filled - first, 0).mean())
-    # With more multiplications per vertex the multilevel iteration does without factors.
+    # With more multiplications per vertex, the multilevel iteration is faster.
     return separating**3 <= 12_000 * ordered.shape[0]
 
 
 class Inverse:
-    """Solves ``(B + shift) t = r`` for blocks of columns, exactly but for rounding."""
+    """Solves ``(B + shift) t = r`` for blocks of columns, up to rounding."""
 
     def __init__(self, matrix: Any, shift: float = 1e-5) -> None:
         from scipy.sparse import eye_array
@@ -185,7 +185,7 @@ class Inverse:
 def by_inverse_krylov(
     inverse: Inverse, null: Array, n_pairs: int, rng: np.random.Generator
 ) -> Ritz | None:
-    """The smallest pairs beyond the null vectors, roughly; None if they are not found soon."""
+    """Return rough smallest pairs besides the null vectors; None if they take too long."""
     width_of_block = 8
     n_left = len(null) - null.shape[1]
     most = min(n_left, max(6 * n_pairs, 12 * width_of_block))
@@ -207,7 +207,7 @@ def by_inverse_krylov(
         residuals = np.linalg.norm((block.T @ rest) @ turn[-width:], axis=0)
         if (residuals <= 0.05 * theta).all():
             values, vectors = np.maximum(1 / theta - inverse.shift, 0.0), basis @ turn
-            # Of nearly equal eigenvalues, a block shows as many as it is wide.
+            # A block finds as many nearly equal eigenvalues as it has columns: look for more.
             taken = np.hstack([null, vectors])
             start = orthonormalized(rng.standard_normal((len(taken), 1)), [taken])
             once = orthonormalized(inverse(start), [taken])
@@ -222,7 +222,7 @@ Single = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Level:
-    """One level: products with it, and the way to the next, coarser level if there is one."""
+    """One level: its matrix, and the maps to and from the next, coarser level if there is one."""
 
     operator: SparseProduct  # float32
     inverse_diagonal: Single
@@ -239,7 +239,7 @@ class Level:
 
 
 class GraphHierarchy:
-    """Levels of B from fine to coarse, and the cycle over them."""
+    """A preconditioner: levels of B from fine to coarse, and the cycle over them."""
 
     def __init__(self, matrix: Any, null_vectors: Array) -> None:
         rng = np.random.default_rng(0)
@@ -251,7 +251,7 @@ class GraphHierarchy:
             matrix = coarse
             advance(len(self.levels), None, "level(s) of smaller graphs")
         self.levels.append(Level.build(matrix))
-        self._inverse = None  # of the coarsest level, but for null vectors, unless it is too large
+        self._inverse = None  # pseudo-inverse of the coarsest level, unless it is too large
         if matrix.shape[0] <= SETTINGS.largest_dense:
             values, vectors = np.linalg.eigh(matrix.toarray())
             values, vectors = (each[..., null_vectors.shape[1] :] for each in (values, vectors))
@@ -274,7 +274,7 @@ class GraphHierarchy:
         return solution
 
     def _accelerated(self, depth: int, residual: Single) -> Single:
-        """Two steps of flexible conjugate gradients, each column on its own."""
+        """Solve on a level by two steps of flexible conjugate gradients, column by column."""
         first = self._cycle(depth, residual)
         level = self.levels[depth]
         if level.prolong is None:
@@ -292,7 +292,7 @@ class GraphHierarchy:
 
 
 def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Single:
-    """Damp the part of ``B t = residual`` with eigenvalues, by the diagonal, in [2/ratio, 2]."""
+    """Solve ``B t = residual`` for the part with eigenvalues, by the diagonal, in [2/ratio, 2]."""
     # No eigenvalue of a Laplacian divided by its diagonal is above 2.
     middle, half = 2.0 * (1 + 1 / ratio) / 2, 2.0 * (1 - 1 / ratio) / 2
     scale = level.inverse_diagonal
@@ -312,7 +312,7 @@ def chebyshev(level: Level, residual: Single, ratio: float, degree: int) -> Sing
 def _coarser(
     matrix: Any, root_mass: Array, rng: np.random.Generator
 ) -> tuple[Any, Any, Array] | None:
-    """P, the next level's matrix and root masses; None if it is small, or has no groups."""
+    """Return P and the next level's matrix and root masses; None if this level is the last."""
     from scipy.sparse import csr_array
 
     n, P = matrix.shape[0], None
@@ -331,7 +331,7 @@ def _coarser(
 
 
 def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
-    """Groups around a maximal independent set, by random priorities (Luby, 1986), hubs first."""
+    """Return groups around a random maximal independent set (Luby, 1986), hubs first."""
     n = matrix.shape[0]
     row, column, weight = _close_neighbours(matrix)
     if not len(row):
@@ -363,7 +363,7 @@ def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
 
 
 def _close_neighbours(matrix: Any) -> tuple[Indices, Indices, Array]:
-    """The edges whose weight, by the diagonal, is large for at least one of its ends."""
+    """Return the edges whose weight, scaled by the diagonal, is large for one of the ends."""
     n = matrix.shape[0]
     row = np.repeat(np.arange(n), np.diff(matrix.indptr))
     diagonal = np.sqrt(np.maximum(matrix.diagonal(), TINY))
@@ -382,12 +382,12 @@ def _dots(A: Single, B: Single) -> Single:
 
 
 def _positive(energy: Single) -> Single:
-    """Energies, or 1 where a column is zero: such a column stays zero."""
+    """Replace energies of 0 by 1, so that columns of zeros stay zero when divided."""
     return np.where(energy > 0, energy, np.float32(1.0))
 
 
 def has_large_gap(matrix: Any, null: Array, rng: np.random.Generator) -> bool:
-    """Whether no Ritz value of a few steps falls between few eigenvalues and the others."""
+    """Return whether Ritz values of a few steps show a gap between few eigenvalues and others."""
     n_steps = SETTINGS.probe_steps
     basis = np.empty((n_steps, matrix.shape[0]))
     image = rng.standard_normal(matrix.shape[0])
@@ -407,14 +407,14 @@ def has_large_gap(matrix: Any, null: Array, rng: np.random.Generator) -> bool:
 def by_lanczos(
     matrix: Any, null: Array, n_wanted: int, tolerance: float, rng: np.random.Generator
 ) -> Ritz | None:
-    """The smallest pairs beyond the null vectors; None if they are not found soon."""
+    """Return the smallest pairs besides the null vectors, or None if ARPACK does not converge."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     products = count(1)
 
     def upside_down(v: Array) -> Array:
         advance(next(products), None, "product(s) with the graph")
-        # 1 - B, whose null vectors, of eigenvalue 1, are moved to the other end.
+        # 1 - B, with its null vectors moved from eigenvalue 1 to -1.
         return v - matrix @ v - 2 * (null @ (null.T @ v))
 
     n = matrix.shape[0]
@@ -435,15 +435,15 @@ def by_lanczos(
 def smallest_pairs(
     matrix: Any, known: Array, n_pairs: int, tolerance: float, n_rough: int = 0
 ) -> Ritz:
-    """The smallest eigenpairs of a Laplacian; ``known`` are all eigenvectors of 0.
+    """Return the smallest eigenpairs of a Laplacian; ``known`` are all eigenvectors of 0.
 
-    Residuals are below ``tolerance`` times the largest diagonal entry; the last ``n_rough`` are
-    rough.
+    Residuals are below ``tolerance`` times the largest diagonal entry, but for the last ``n_rough``
+    pairs.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     unit = float(matrix.diagonal().max())
-    # Neighbours with numbers close by make products with the matrix up to three times faster.
+    # Products with the matrix are faster if neighbours have close numbers.
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
     ordered = matrix[order][:, order] / unit
     null = known[order]
@@ -456,7 +456,7 @@ def smallest_pairs(
 
 
 class _Wanted(NamedTuple):
-    """How many pairs beyond the null vectors, of which the last ones roughly, and how accurate."""
+    """The number of pairs besides the null vectors, of which the last may be rough; tolerance."""
 
     n_pairs: int
     n_rough: int
@@ -468,7 +468,7 @@ class _Wanted(NamedTuple):
 
 
 def _plain(matrix: Any, null: Array, wanted: _Wanted) -> Ritz | None:
-    """The wanted pairs by plain Lanczos if there is a gap, it converges, and none is missing."""
+    """Return pairs by plain Lanczos; None without a gap, if it fails, or if a pair is missing."""
     rng = np.random.default_rng(0)
     is_tried = len(null) >= SETTINGS.large and wanted.n_accurate >= 1 and wanted.n_rough <= 1
     if not is_tried or not has_large_gap(matrix, null, rng):
@@ -496,7 +496,7 @@ def _plain(matrix: Any, null: Array, wanted: _Wanted) -> Ritz | None:
 
 
 def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
-    """The wanted pairs beyond the null vectors, challenged until none is missing."""
+    """Return the wanted pairs, after searches for missed ones until none is missing."""
     rng = np.random.default_rng(0)
     operator = SparseProduct(matrix)
     width = wanted.n_pairs + max(SETTINGS.extra_columns, wanted.n_pairs // 4)
@@ -510,7 +510,7 @@ def _complete(matrix: Any, null: Array, wanted: _Wanted) -> Ritz:
         n_challengers = 1
     else:
         precondition, n_challengers = GraphHierarchy(matrix, null), SETTINGS.challengers
-    # Random vectors in which what has small eigenvalues is stressed.
+    # Random vectors, dominated by eigenvectors of small eigenvalues.
     block = rng.standard_normal((len(null), width))
     start = orthonormalized(precondition(block - null @ (null.T @ block)), [null])
     missing = rng.standard_normal((len(null), width - start.shape[1]))
@@ -555,7 +555,7 @@ def _challenge(
     largest: float,
     wanted: _Wanted,
 ) -> Ritz:
-    """The lowest vectors orthogonal to what is taken, until one is below it or none will be."""
+    """Search pairs orthogonal to ``taken``, until one is below ``largest`` or none will be."""
     start = rayleigh_ritz(operator, precondition(block), taken)
     if not len(start.values):
         return start
@@ -565,7 +565,7 @@ def _challenge(
         advance(len(lowest) - 1, None, "step(s) of the search for missed ones")
         lowest.append(float(values[0]))
         above = lowest[-1] - largest
-        # A slow fall alone can be a rest on the way down, beside an eigenvector that is not it.
+        # A slow fall alone can be a pause, near an eigenvector that is not the lowest.
         stays_above = max(SETTINGS.caution * (lowest[-2] - lowest[-1]), norms[0]) < above
         if wanted.n_rough:
             stays_above &= norms[0] <= SETTINGS.rough * values[0]
@@ -577,5 +577,5 @@ def _challenge(
 
 
 def _is_missed(challenger: Ritz, largest: float) -> bool:
-    """Whether it has an eigenvalue below the largest one that was accepted."""
+    """Return whether the search found an eigenvalue below the largest accepted one."""
     return bool((challenger.values[:1] < largest * (1 - SETTINGS.below)).any())

@@ -1,4 +1,4 @@
-"""What the paper says: errors, bounds, the cost of discretization, excess risk and its curves."""
+"""Theory of the paper: errors and excess risk, cost of discretization, bounds, learning curves."""
 
 from eigencut.theory.bounds import Bounds, bounds
 from eigencut.theory.curves import LearningCurve, learning_curve

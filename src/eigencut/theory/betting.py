@@ -1,11 +1,12 @@
-"""Limits of a mean by betting: sets of means against which no gambler would have become rich.
+"""Confidence limits of the mean of numbers in [0, 1], by betting.
 
 A gambler who stakes lambda on each of the independent y_i of [0, 1] has, if their mean is mu,
 
     prod_i (1 + lambda (y_i - mu)),    -1 / (1 - mu) < lambda < 1 / mu,
 
-a fortune of mean 1, so it reaches 1 / alpha with probability alpha at most (Markov), at any time at
-all (Ville), and so do averages of fortunes. The means at which it stays below are a confidence set.
+a fortune of mean 1, so it ever reaches 1 / alpha with probability alpha at most (Markov, Ville).
+This is also true of averages of fortunes. The means mu at which it stays below are a confidence
+set: the data do not make a gambler rich who bets against them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def log_fortune(y: Array, mean: float) -> float:
 
 
 def limits_of_mean(y: Array, alpha: float) -> tuple[float, float]:
-    """Return limits that hold the mean of independent values of [0, 1] but for ``alpha``."""
+    """Return limits that contain the mean of values in [0, 1] with probability 1 - ``alpha``."""
     most = math.log(2 / alpha)
     low = lowest(lambda mean: log_fortune(y, mean), most)
     high = 1 - lowest(lambda mean: log_fortune(1 - y, mean), most)
@@ -37,8 +38,8 @@ def limits_of_mean(y: Array, alpha: float) -> tuple[float, float]:
 
 
 def lowest(fortune: Callable[[float], float], most: float) -> float:
-    """Return a number of [0, 1] below which a fortune, which falls with it, is above ``most``."""
-    low, high = 0.0, 1.0  # nothing is known against 1, and what is returned is never too high
+    """Return where in [0, 1] a falling fortune reaches ``most``; rounding makes it lower."""
+    low, high = 0.0, 1.0  # by bisection: ``low`` is never too high
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if fortune(middle) >= most else (low, middle)

@@ -13,9 +13,9 @@ from eigencut.cut import CUTS
 
 @dataclass(frozen=True)
 class CutTheory:
-    """What the theory of one cut has of its own."""
+    """What differs between the theories of NCut and RatioCut."""
 
-    continuous: str  # where its bounds stand in the paper
+    continuous: str  # names of its bounds in the paper
     discrete: str
     generalization: str
     # The last term, given K, C, kappa and sqrt(log(2/delta) / n).
@@ -23,10 +23,10 @@ class CutTheory:
     # The largest 1/2 E W (u - u')^2 of a function of unit norm, given C.
     form_per_norm: Callable[[float], float]
     remark: str
-    cost_of_one: str  # what the value of a single cluster is called
+    cost_of_one: str  # the name of a single cluster's value
 
     def largest_error(self, n_clusters: int, C: float, B: float) -> float:
-        """Return the largest value that F can have at all: a bound above it says nothing."""
+        """Return the largest possible value of F: a bound above it is vacuous."""
         return float(n_clusters * min(2 * C * B, self.form_per_norm(C)))
 
 
@@ -59,17 +59,17 @@ THEORIES: dict[str, CutTheory] = {
 
 @dataclass(frozen=True)
 class Bounds(JsonReady):
-    """Bounds of the excess risk, and what they are made of.
+    """Bounds of the excess risk, and their terms.
 
     Attributes
     ----------
     continuous, discrete, generalization : float
-        Of ``F(ucheck) - F(u~*)``: eigenfunctions against the best functions (Theorem 1 or 3).
-        Of ``F(udd) - F(u*)``: clusters against the best clusters (Theorem 2 or 4).
-        Of ``F-hat - F(u~*)``: what was measured against the best functions (Corollary 1 or 2).
+        Bounds of ``F(ucheck) - F(u~*)``, eigenfunctions against best functions (Theorem 1 or 3);
+        of ``F(udd) - F(u*)``, clusters against best clusters (Theorem 2 or 4); and
+        of ``F-hat - F(u~*)``, training error against best functions (Corollary 1 or 2).
     terms : dict of str to float
-        Every summand. All but the discretization make the continuous bound, all of them the
-        discrete one.
+        All terms. Their sum is the discrete bound, and without the discretization the continuous
+        one.
     constant : {"paper", "tight"}
     """
 
@@ -92,7 +92,7 @@ def bounds(
     delta: float = 0.05,
     constant: str = "paper",
 ) -> Bounds:
-    """The paper's bounds of the excess risk for given constants.
+    """Return the paper's bounds of the excess risk for given constants.
 
     Continuous (Theorems 1 and 3, stated with probability 1 - 2 delta):
 
@@ -101,8 +101,8 @@ def bounds(
             + K C sqrt(log(2/delta) / n)                      NCut
 
     Discrete (Theorems 2 and 4, 1 - 2 delta): the same ``+ 4 C eps``. Generalization (Corollaries 1
-    and 2, 1 - delta): the cut's own last term; refuted for C = sup W, and for kappa as rows show it
-    (``benchmarks/studies/risk.md``).
+    and 2, 1 - delta): the cut's own last term. It is refuted for C = sup W, and for kappa computed
+    from the rows (``benchmarks/studies/risk.md``).
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ def bounds(
         Rows and clusters K.
     C, B, kappa : float
         Upper bounds of the weight function (Eq. 8) and of the squared eigenfunctions; and
-        sup L(x, x), which enters RatioCut's bounds only.
+        sup L(x, x), which is used for RatioCut only.
     eps : float
-        ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``assess`` has it.
+        ``sum_k ||udd_k - ucheck_k||_2`` of functions of unit norm; ``assess`` returns it.
     delta : float, default=0.05
     constant : {"paper", "tight"}, default="paper"
         The paper's constants, or the least that its proofs give on the same assumptions: "tight"

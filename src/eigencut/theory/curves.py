@@ -24,19 +24,19 @@ from eigencut.io.sample import seeded_by
 from eigencut.io.validation import check_rows
 from eigencut.theory.errors import excess_on_training_rows, measured_on, refuse_matrices, row_counts
 
-_ROUNDING = 1e-12  # an excess up to this is none
+_ROUNDING = 1e-12  # an excess up to this counts as 0
 
 
 @dataclass(frozen=True)
 class LearningCurve(JsonReady):
-    """Excess risk of fits on samples, and the line through it. ``print`` it.
+    """Excess risk of fits on samples, and a line fitted to it. ``print`` it to read it.
 
     Attributes
     ----------
     sizes, excess : arrays of shape (n_sizes,) and (n_sizes, n_repeats)
         Rows of the samples, and ``F(fit on a sample) - F(best)`` on the population of all rows.
     risk_of_all, n_rows : float and int
-        ``F(best)``, the sum of the eigenvalues of the fit on all rows; and how many these are.
+        ``F(best)``, the sum of the eigenvalues of the fit on all rows; the number of all rows.
     slope, intercept : float
         ``log(excess) = intercept + slope * log(n)``, by least squares over all points.
     slope_interval : tuple of float
@@ -55,7 +55,7 @@ class LearningCurve(JsonReady):
 
     @property
     def is_measurable(self) -> NDArray[np.bool_]:
-        """Which values of the excess are more than rounding."""
+        """Whether each value of the excess is larger than rounding."""
         return np.asarray(self.excess > _ROUNDING)
 
     def _excess_at(self, n: float) -> float:
@@ -64,7 +64,7 @@ class LearningCurve(JsonReady):
 
     @property
     def sentence(self) -> str:
-        """What more data would bring."""
+        """How much doubling the data would lower the risk, in words."""
         if math.isnan(self.slope):
             return (
                 "Samples of these sizes already reach the risk of all rows; more data would not "
@@ -113,17 +113,16 @@ def learning_curve(
 ) -> LearningCurve:
     """Measure how the excess risk of fits falls with the number of rows.
 
-    The empirical measure of all N rows of X takes the place of the population: its best functions
-    and F are known exactly. Samples are drawn from it independently, with replacement, so Theorems
-    1 and 3 apply. The weight function is that of the fit on all rows, for the theory compares fits
-    with one weight function. See ``excess_risk`` for what is measured.
+    All N rows of X serve as the population, whose best functions and F are known exactly. Samples
+    are drawn from it independently, with replacement, so Theorems 1 and 3 apply. All fits use the
+    weight function of the fit on all rows, because the theory assumes a single weight function. See
+    ``excess_risk`` for what is measured.
 
     Parameters
     ----------
     estimator : GPOD or TableModel
-        A GPOD need not be fitted, and is not changed. Eigenfunctions are taken in the consistent
-        form, and ``affinity="auto"`` is measured as "gaussian", whose weights stay the same for
-        samples.
+        A GPOD need not be fitted, and does not change. Fits use ``extension="consistent"``, and
+        "gaussian" instead of ``affinity="auto"``, because its weights stay the same for samples.
     X : array-like of shape (N, n_features)
     sizes : sequence of int, optional
         Rows of the samples. Default: 6 in geometric progression, from 50 (10 per cluster if that
@@ -133,8 +132,8 @@ def learning_curve(
     random_state : int, RandomState or None, default=0
         None means 0.
     sample_weight : array-like of shape (N,), optional
-        What each row counts: samples are drawn in proportion. Integers are numbers of identical
-        rows; of other weights N is Kish's effective number of rows.
+        Samples are drawn in proportion to these weights. Integers are numbers of identical rows.
+        For other weights, N is Kish's effective number of rows.
 
     Returns
     -------
@@ -159,7 +158,7 @@ def learning_curve(
         with measured_on(estimator, X, sample_weight) as (gpod, rows, counts):
             estimator, X, sample_weight = gpod, rows, counts
     check_count("n_repeats", n_repeats, "use the default of 8")
-    # All that can be refused is refused before the fit on all rows, which takes a while.
+    # Errors come before the fit on all rows, which takes a while.
     check_count("n_clusters", estimator.n_clusters, "use the number of clusters you expect")
     reference = clone(estimator)
     if estimator.solver == "discrete":
@@ -201,10 +200,10 @@ def learning_curve(
 
 
 def _drawn(counts: Array, n: int, rng: np.random.RandomState) -> Indices:
-    """Draw n vertices at random, independently, each as often as it counts."""
+    """Draw n vertices independently, with probabilities proportional to ``counts``."""
     until, is_whole = np.cumsum(counts), (counts == np.rint(counts)).all()
     places = rng.randint(int(until[-1]), size=n) if is_whole else rng.uniform(0, until[-1], n)
-    # Rounding can reach the end.
+    # By rounding, a place can lie behind the last vertex.
     return np.minimum(np.searchsorted(until, places, side="right"), len(counts) - 1)
 
 
@@ -215,13 +214,13 @@ def _fit_on_sample(sampled: Any, rows: Array, drawn: Indices) -> Any:
         got = f"a sample of {len(drawn)} rows with {n_distinct} different ones"
         raise invalid("sizes", expected, got, "use larger sizes")
     with warnings.catch_warnings():
-        # What is odd about the graph of a sample is what the curve measures.
+        # The curve measures samples whatever their graphs are.
         warnings.simplefilter("ignore", GraphWarning)
         return clone(sampled).fit(rows[drawn])
 
 
 def _checked_sizes(sizes: Sequence[int] | None, n_rows: int, n_clusters: int) -> Indices:
-    """Return the sizes, ascending; by default from 50 rows, where a rate begins to show."""
+    """Return the sizes, ascending; by default from 50 rows, the fewest that show a rate."""
     if sizes is None:
         smallest, largest = max(50, 10 * n_clusters), n_rows // 4
         if largest < 2 * smallest:

@@ -1,7 +1,8 @@
 """Errors of a cut, ``F(U) = 1/2 sum_k E W(x, y) (u_k(x) - u_k(y))^2``, and excess risk.
 
-``empirical_error`` is on the training rows (Eq. 3), ``error_of_pairs`` on new ones (before Eq. 11).
-Both are sums over pairs of rows, as is the cost of a partition, ``sum_k c_k / v_k`` (Eqs. 4 and 5).
+``empirical_error`` computes F on training rows (Eq. 3), ``error_of_pairs`` on new ones (before
+Eq. 11). Both sum over pairs of rows, as does the value of a partition, ``sum_k c_k / v_k`` (Eqs. 4
+and 5).
 
 The excess risk is ``F(solution) - F(best)``. ``F(U) = tr(G^-1 E)`` with ``E = U^T (D - W) U`` and
 ``G = U^T M U`` is the error of any orthonormal basis of the span of U (Eqs. 6, 7 and 11).
@@ -35,7 +36,7 @@ from eigencut.theory.bounds import THEORIES
 def measured_on(
     model: Any, X: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> Iterator[tuple[Any, Any, Array | None]]:
-    """Give the GPOD of a model, the prepared complete rows of X, if any, and their counts."""
+    """Yield the GPOD of a model, the prepared complete rows of X, and their counts (or None)."""
     gpod = model.one_cut()
     if X is None:
         if sample_weight is not None:
@@ -51,7 +52,7 @@ def measured_on(
 
 
 def row_counts(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
-    """Return weights if they are integers; others with the sum ``(sum w)^2 / sum w^2`` (Kish)."""
+    """Return integer weights; scale others to Kish's number of rows, ``(sum w)^2 / sum w^2``."""
     weight = check_sample_weight(sample_weight, n_rows)
     if weight is None or (weight == np.rint(weight)).all():
         return weight
@@ -59,7 +60,7 @@ def row_counts(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
 
 
 def check_enough(name: str, n_rows: float) -> None:
-    """Refuse fewer than the 3 rows that a spread over rows needs."""
+    """Raise an error for fewer than 3 rows, which standard errors need."""
     if n_rows < 3:
         expected = "have at least 3 rows to estimate an error and its standard error"
         raise invalid(name, expected, f"{n_rows:g}", "hold out more rows")
@@ -67,12 +68,12 @@ def check_enough(name: str, n_rows: float) -> None:
 
 @dataclass(frozen=True)
 class RowPairs:
-    """Pairs of rows, each with its weight; without those of a row with itself, U-statistics."""
+    """Pairs of rows and their weights, for U-statistics unless ``with_itself`` is True."""
 
-    counts: Array  # how many rows there are at each place
+    counts: Array  # the number of rows at each place
     self_weights: Array  # W(x, x)
-    all_sums: Callable[[Array], Array]  # V to sum_j c_j W(x_i, x_j) V[j], i among the j
-    with_itself: bool = False
+    all_sums: Callable[[Array], Array]  # maps V to sum_j c_j W(x_i, x_j) V[j], including j = i
+    with_itself: bool = False  # whether a row makes a pair with itself
 
     @classmethod
     def from_rows(
@@ -92,7 +93,7 @@ class RowPairs:
 
     @classmethod
     def from_training_rows(cls, affinity: Affinity, with_itself: bool = True) -> RowPairs:
-        """Pair the rows that an affinity was fitted on; it has to have kept them."""
+        """Pair the rows that an affinity was fitted on, if it has kept them."""
         if getattr(affinity, "rows_", None) is None:
             expected = "have kept its training rows to be measured on them"
             got = f"{type(affinity).__name__}, which does not"
@@ -111,19 +112,19 @@ class RowPairs:
         return self.n_rows if self.with_itself else self.n_rows - 1
 
     def sums(self, V: Array) -> Array:
-        """``sum_j W(x_i, x_j) V[j]`` over the partners j of each row i."""
+        """Return ``sum_j W(x_i, x_j) V[j]`` over the partners j of each row i."""
         sums = self.all_sums(V)
         return sums if self.with_itself else sums - self.self_weights[:, np.newaxis] * V
 
     @cached_property
     def degrees(self) -> Array:
-        """d(x), the mean weight of a row to its partners."""
-        # What is left of a row without partners is rounding.
+        """d(x), the mean weight between a row and its partners."""
+        # For a row without partners, rounding can leave a negative sum.
         sums = self.sums(np.ones((len(self.counts), 1)))[:, 0]
         return np.maximum(sums, 0.0) / self.n_partners
 
     def squared_differences(self, F: Array, WF: Array, WF2: Array) -> Array:
-        """Return the mean of ``W(x, y) (f(x) - f(y))^2`` over y, given those of W f and W f^2."""
+        """Return means of ``W(x, y) (f(x) - f(y))^2`` over y, given means of W f and W f^2."""
         # Rounding must not make it negative.
         return np.maximum(self.degrees[:, np.newaxis] * F**2 - 2 * F * WF + WF2, 0.0)
 
@@ -135,25 +136,25 @@ class RowPairs:
 
 @dataclass(frozen=True)
 class CutValue(JsonReady):
-    """The RatioCut or NCut of clusters, as in equations 4 and 5 of the paper.
+    """The RatioCut or NCut of clusters, as in Eqs. 4 and 5 of the paper.
 
         sum_k c_k / v_k,    c_k = E W(x, y) 1[x in k, y not in k],
                             v_k = E W(x, y) 1[x in k]  (NCut),  P(x in k)  (RatioCut)
 
-    as means over pairs of rows: the F(u-ddot) of Theorems 2 and 4.
+    where E and P are means over pairs of rows. It is the F(u-ddot) of Theorems 2 and 4.
 
     Attributes
     ----------
     cut : str
     value, standard_error : float
-        The sum of ``per_cluster``; its error by the jackknife, each row left out in turn and the
-        labels of the others kept. Where hardly any weight leaves a cluster it is far too small.
+        The sum of ``per_cluster``; its jackknife error, leaving out each row in turn and keeping
+        the other labels. The error is far too small if hardly any weight leaves a cluster.
     per_cluster : array of shape (K,)
-        What leaves a cluster, over its size: NCut's is the conductance, the share of the weight
-        of its rows that goes to others, from 0 to 1. NaN, and not in the sum, for a cluster
-        without a row, or without any weight.
+        The weight that leaves each cluster, divided by its size. For NCut it is the conductance,
+        the share of the weight of its rows that goes to others, from 0 to 1. NaN, and not in the
+        sum, for clusters without rows or without any weight.
     sizes, n_rows : array of shape (K,) and float
-        Rows of each cluster, and of all, or what they count together.
+        The rows of each cluster, and of all, or the sums of their weights.
     """
 
     cut: str
@@ -165,16 +166,16 @@ class CutValue(JsonReady):
 
     @property
     def is_near_zero(self) -> bool:
-        """Whether so little weight leaves clusters that the standard error is not to be used."""
+        """Whether so little weight leaves clusters that the standard error is meaningless."""
         return not self.value > 4 * self.standard_error > 0
 
 
 def cut_of_pairs(pairs: RowPairs, labels: Indices, cut: Cut, n_clusters: int) -> CutValue:
-    """Return the value of a partition."""
+    """Return the cut value of a partition on pairs of rows."""
     is_in = labels[:, np.newaxis] == np.arange(n_clusters)
     to = pairs.sums(is_in.astype(np.float64))  # weight from each row to each cluster
     count, total = pairs.counts[:, np.newaxis], to.sum(axis=1, keepdims=True)
-    leaves = np.where(is_in, total - to, to)  # what a cluster's cut loses with a row
+    leaves = np.where(is_in, total - to, to)  # what the weight c_k loses without a row
     sizes = (count * is_in).sum(axis=0)
     cuts = (count * is_in * leaves).sum(axis=0)
     if cut.mass_power:  # the mass of a row is its degree
@@ -199,34 +200,34 @@ def cut_of_pairs(pairs: RowPairs, labels: Indices, cut: Cut, n_clusters: int) ->
 def pairs_of_cut(
     fitted: Any, rows: Any, counts: Array | None, with_itself: bool | None = None
 ) -> tuple[RowPairs, Indices]:
-    """Return pairs of rows, or of the training rows, and the clusters of a fitted cut there."""
+    """Return pairs of rows (None: the training rows) and the clusters of a fitted cut there."""
     if rows is None:
         pairs = RowPairs.from_training_rows(fitted.affinity, with_itself is not False)
         return pairs, fitted.partition.labels
-    # Not predict(): a row that it leaves out still has a place in the population.
+    # Not predict(): rows that it labels as outliers still belong to the population.
     labels = assign(fitted.scores(rows))
     return RowPairs.from_rows(fitted.affinity, rows, counts, bool(with_itself)), labels
 
 
 def ratio(above: Any, below: Any) -> Array:
-    """Return above / below, and NaN where there is nothing below."""
+    """Return above / below, or NaN where ``below`` is 0."""
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
 
 
 @dataclass(frozen=True)
 class ErrorEstimate(JsonReady):
-    """The population error F of the eigenfunctions, on held-out rows: a U-statistic without bias.
+    """The population error F of the eigenfunctions, estimated without bias on held-out rows.
 
-    Functions are orthonormal on the training rows. ``-2 * model.score(X)`` is its value for K = 2.
+    The functions are orthonormal on the training rows. ``-model.score(X)`` is ``value / K``.
 
     Attributes
     ----------
     value, standard_error : float
-        F, summed over the functions; the error of the Hajek projection, from the spread over rows.
+        F, summed over the functions; its error by the Hajek projection, from the spread over rows.
     per_function : array of shape (K,)
-        The summands of ``value``.
+        The terms of ``value``.
     n_rows : float
-        Held-out rows it rests on.
+        The number of held-out rows.
 
     Examples
     --------
@@ -248,14 +249,14 @@ def empirical_error(gpod: Any) -> float:
     if n < 2:
         expected = "be fitted on at least 2 rows, for an error is a mean over pairs"
         raise invalid("model", expected, n, "fit it on more")
-    # Half the sum over all pairs; pairs at the same place contribute nothing.
+    # Half the sum over all pairs: those at the same place contribute 0.
     U, WCU = functions.pairs.vectors, functions.pairs.products
     inner = U * (functions.degrees[:, np.newaxis] * U - WCU)
     return max(float((affinity.multiplicity_ @ inner).sum()), 0.0) * n / (n - 1)
 
 
 def error_of_pairs(pairs: RowPairs, F: Array) -> ErrorEstimate:
-    """Estimate the population error of functions with the values F at the rows."""
+    """Estimate the population error of functions with values F at the rows of the pairs."""
     WF, WF2 = np.hsplit(pairs.sums(np.column_stack([F, F**2])) / pairs.n_partners, 2)
     squares = pairs.squared_differences(F, WF, WF2)
     per_function = pairs.counts @ squares / (2 * pairs.n_rows)
@@ -275,7 +276,7 @@ def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = N
         products = affinity.within(rows, c * np.column_stack([np.ones(len(F)), F]))
         sums = (c * F * (products[:, :1] * F - products[:, 1:])).sum(axis=0)
         return float((np.maximum(sums, 0.0) / (m * (m - 1))).mean())
-    # New rows have no affinities among themselves: the pairs are of a row and a training row,
+    # Affinities between new rows are unknown: pairs consist of a new row and a training row,
     # 1 / (2 m n) sum_{i, j} W(x_i, x_j) (f_k(x_i) - u_k(x_j))^2.
     U = functions.unit(functions.at_training_vertices())
     product = affinity.apply(rows, np.column_stack([U, U**2]))
@@ -286,12 +287,12 @@ def held_out_error(fitted: Any, rows: Array, sample_weight: ArrayLike | None = N
 
 
 class DependentFunctionsError(ValueError):
-    """Functions that cannot be made orthonormal on the rows at hand."""
+    """Raised for functions that are linearly dependent on the given rows."""
 
 
 @dataclass(frozen=True)
 class ConstrainedError:
-    """``tr(G^-1 E)`` on pairs of rows, and functions that have it: orthonormal, E diagonal."""
+    """``tr(G^-1 E)`` on pairs of rows, and functions in the same span with G = I and E diagonal."""
 
     value: float
     standard_error: float
@@ -309,7 +310,7 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
     triangle = np.linalg.qr(np.sqrt(mass) * F)[1]
     length = np.linalg.norm(triangle, axis=0)
     enough = triangle.shape[0] == F.shape[1] and bool(length.all())
-    # What a function adds to the span of those before it is not rounding.
+    # A function must add more to the span of those before it than rounding.
     if not enough or (np.abs(triangle.diagonal()) < 1e-10 * length).any():
         expected = f"have rows on which the {F.shape[1]} eigenfunctions are linearly independent"
         got, remedy = f"{n} rows on which they are not", "hold out more rows, from every cluster"
@@ -320,7 +321,7 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
     values, turn = np.linalg.eigh((E + E.T) / 2)
     values, H, sums = np.maximum(values, 0.0), H @ turn, sums @ turn
     squares = pairs.sums(H**2) / pairs.n_partners
-    # What each row adds to E and to G, the mean of both over rows being E and G.
+    # The part of each row in E and in G, which are the means of these parts.
     to_error = pairs.squared_differences(H, sums, squares)
     to_gram = degrees * H**2 + squares if cut.mass_power else H**2
     return ConstrainedError(
@@ -335,23 +336,23 @@ def constrained_error(pairs: RowPairs, F: Array, cut: Cut) -> ConstrainedError:
 
 @dataclass(frozen=True)
 class DiscretizationCost(JsonReady):
-    """What rotating and rounding add to the error F: term A of the proofs, and its bounds.
+    """What turning functions into clusters adds to F: term A of the proofs, and its bounds.
 
-    Indicators have unit norm (Eqs. 4 and 5, for NCut in L2(rho_W)), and so have eigenfunctions, in
-    the rotation ``u-check R`` that is closest to the indicators; it has the same F. With the
-    Dirichlet form ``E(f) = 1/2 E W(x, y) (f(x) - f(y))^2``, a seminorm squared,
+    Indicators and eigenfunctions have unit norm (Eqs. 4 and 5, for NCut in L2(rho_W)). Functions
+    are rotated to ``u-check R``, closest to the indicators, which has the same F. With the
+    Dirichlet form ``E(f) = 1/2 E W(x, y) (f(x) - f(y))^2``, a squared seminorm,
 
         F(u-ddot) - F(u-check) <= sqrt(E(p)) (sqrt(F(u-ddot)) + sqrt(F(u-check))).
 
     Attributes
     ----------
     discrete, continuous, cost : float
-        F of the clusters and of the eigenfunctions, both orthonormal on the rows; the difference.
+        F of the clusters and of the eigenfunctions, orthonormal on the rows; their difference.
     epsilon : float
         ``sum_k ||u-ddot_k - (u-check R)_k||`` in L2(rho_M).
     by_error, by_norm : float
-        Bounds of ``cost``: the one above, p being the difference of the two; and ``2 C epsilon``
-        for RatioCut, ``4 epsilon`` for NCut.
+        Bounds of ``cost``: the one above, where p is indicators minus functions; and
+        ``2 C epsilon`` for RatioCut, ``4 epsilon`` for NCut.
     """
 
     discrete: float
@@ -363,7 +364,7 @@ class DiscretizationCost(JsonReady):
 
 
 def training_cost(gpod: Any) -> DiscretizationCost:
-    """Return the cost of discretization on the training rows, which the model has to have kept."""
+    """Return the cost of discretization on the training rows, if the model has kept them."""
     pairs, labels = pairs_of_cut(gpod.fitted_cut_, None, None)
     functions = gpod.fitted_cut_.functions
     values = functions.unit(functions.at_training_vertices())
@@ -380,7 +381,7 @@ def cost_of_pairs(
     sums = pairs.sums(Z)
     discrete = _dirichlet(pairs, Z, sums)
     form = _dirichlet(pairs, P, sums - continuous.sums @ R)
-    # Means over pairs of different rows have n - 1 for n.
+    # Means over pairs of different rows divide by n - 1 instead of n.
     per_norm = THEORIES[cut.name].form_per_norm(largest_weight)
     per_norm *= 1.0 if cut.mass_power else pairs.n_rows / pairs.n_partners
     return DiscretizationCost(
@@ -394,7 +395,7 @@ def cost_of_pairs(
 
 
 def training_epsilon(model: Any) -> float:
-    """Return epsilon on the training rows, from what the fit has kept; it needs no weights."""
+    """Return epsilon on the training rows, even if the model keeps only its embedding."""
     functions = model.fitted_cut_.functions
     if functions.form != "landmarks":
         U, degrees = functions.at_training_vertices(), functions.degrees
@@ -409,11 +410,11 @@ def training_epsilon(model: Any) -> float:
 
 
 def _differences(H: Array, mass: Array, labels: Indices) -> tuple[Array, Array, Array, float]:
-    """Return unit indicators, the rotation of H nearest to them, the difference and epsilon."""
+    """Return unit indicators Z, the rotation R of H nearest to them, Z - H R, and epsilon."""
     weight = mass[:, np.newaxis]
     is_in = (labels[:, np.newaxis] == np.arange(H.shape[1])).astype(np.float64)
     norms = np.sqrt((weight * is_in).sum(axis=0))
-    # A cluster without rows has the indicator zero.
+    # The indicator of a cluster without rows is zero.
     Z = is_in / np.where(norms > 0, norms, 1.0)
     V, _, Vt = np.linalg.svd((weight * Z).T @ H)
     R = Vt.T @ V.T
@@ -431,17 +432,17 @@ def _dirichlet(pairs: RowPairs, F: Array, sums: Array) -> float:
 class MeasuredExcess(JsonReady):
     """Excess risk ``F(solution) - F(best)``, measured on held-out rows with a bias of order 1 / n.
 
-    For F(best) stands the sum of the eigenvalues. In any one sample it can be below the truth. That
-    of the clusters is over-estimated: the best clusters are worse than the best functions.
+    F(best) is estimated by the sum of the eigenvalues, so that a measured excess can be too small.
+    That of clusters is too large, because the best clusters are worse than the best functions.
 
     Attributes
     ----------
     continuous, continuous_error : float
-        ``held_out (m - 1) / m - empirical`` for m held-out rows: of the eigenfunctions, the left
-        side of Theorems 1 and 3; and its standard error.
+        The excess of the eigenfunctions, the left side of Theorems 1 and 3, as ``held_out (m - 1)
+        / m - empirical`` for m held-out rows; and its standard error.
     discrete, discrete_error : float
-        The same with the cut value on held-out rows: of the clusters, the left side of Theorems 2
-        and 4.
+        The excess of the clusters, the left side of Theorems 2 and 4, from the cut value on
+        held-out rows.
     held_out : float
         F of the eigenfunctions on held-out rows, orthonormal there: ``tr(G^-1 E)``.
     empirical : float
@@ -462,7 +463,7 @@ def excess_over_training(
     """Return the excess of functions and clusters on held-out rows over the training error."""
     functions, error = model.fitted_cut_.functions, 0.0
     if hasattr(functions.affinity, "rows_"):
-        # At a minimum, the functions' own dependence on the sample is of second order.
+        # The functions minimize F, so their dependence on the sample is of second order.
         pairs = RowPairs.from_training_rows(functions.affinity)
         error = constrained_error(pairs, functions.eigenvectors(), functions.cut).standard_error
     n, m = functions.affinity.n_rows_, clusters.n_rows
@@ -478,19 +479,19 @@ def excess_over_training(
 
 
 def excess_risk(reference: Any, model: Any) -> float:
-    """How much larger the error F of a model is than that of a reference, on the rows of that.
+    """Return F of a model minus F of a reference, both on the training rows of the reference.
 
-    The functions of the model are first made orthonormal on that population, as the constraint of
+    The functions of the model are first made orthonormal on these rows, as the constraint of
     Eq. 11 demands (for NCut with the degrees as weights, Eq. 7). By Ky Fan's theorem
 
         F(model) = trace(G^-1 E) >= sum(lambda) = F(reference),
 
-    with ``G = U^T C M U`` and ``E = U^T C (D - W C) U`` of the reference's graph.
+    with ``G = U^T C M U`` and ``E = U^T C (D - W C) U`` from the reference's graph.
 
     Parameters
     ----------
     reference, model : fitted GPOD
-        With the same cut, number of clusters and weight function; see ``Affinity.frozen``.
+        Both with the same cut, number of clusters and weight function; see ``Affinity.frozen``.
 
     Examples
     --------
@@ -514,7 +515,7 @@ def excess_risk(reference: Any, model: Any) -> float:
 
 
 def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
-    """Excess risk of several models, in one product with the weights of the population."""
+    """Return the excess risk of several models, from a single product with the weights."""
     affinity, functions = reference.affinity_, reference.fitted_cut_.functions
     count, degrees = affinity.multiplicity_[:, np.newaxis], functions.degrees[:, np.newaxis]
     root = np.sqrt(count * CUTS[reference.cut].mass(degrees))
@@ -529,7 +530,7 @@ def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
 
 
 def refuse_matrices(given: Any, affinity: Affinity) -> None:
-    """Refuse an affinity without a weight function, of which errors are integrals."""
+    """Raise an error for an affinity without a weight function of two rows."""
     if not isinstance(affinity, VectorAffinity):
         expected = "be a weight function of two rows, which stays the same for samples of rows"
         remedy = "use affinity='gaussian' or a function k(A, B)"

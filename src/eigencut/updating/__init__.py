@@ -1,1 +1,1 @@
-"""Fitted models and new rows: update, drift, and the cluster numbers of another model."""
+"""Fitted models and new rows: ``update``, ``drift``, outliers; ``alignment`` of cluster numbers."""

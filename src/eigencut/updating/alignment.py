@@ -1,4 +1,4 @@
-"""Numbers of clusters of one model, as another has them."""
+"""``align_labels``: renumber the clusters of one model like those of another."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
         got = f"{', '.join(class_names)}, and the reference has {', '.join(known) or 'none'}"
         remedy = "fit the model with the same known classes, which gives it their numbers"
         raise invalid("model", expected, got, remedy)
-    if X is None or isinstance(X, Table):  # which was read for one of them
+    if X is None or isinstance(X, Table):  # a table was read for one of the models
         model.refuse_other_kinds(reference)
     gpod, other = model.gpod, reference.gpod
     with threads(gpod.n_jobs):
@@ -90,7 +90,7 @@ def align_labels(model: Any, reference: Any, X: Any = None) -> Any:
 
 
 def _refuse_other_columns(model: Model, reference: Model) -> None:
-    """Raise an error where columns are not the same, or not certainly so."""
+    """Raise an error unless both models surely have the same columns."""
     both = (f"a {type(one).__name__} of {quoted(one.columns_)}" for one in (model, reference))
     got = " and ".join(both)
     if type(model) is not type(reference):
@@ -105,7 +105,7 @@ def _refuse_other_columns(model: Model, reference: Model) -> None:
 
 
 def _columns_of(model: Model, X: Any) -> Indices:
-    """Return the cluster of each row, as a column of the rotation; -1 for incomplete rows."""
+    """Return the cluster of each row, by column of the rotation; -1 for incomplete rows."""
     with model.preparing(X) as (rows, complete):
         if not complete.any():
             raise invalid("X", "have at least one complete row", "none", "fill in missing values")

@@ -1,8 +1,8 @@
-"""Whether new rows are like those that a model has seen.
+"""Drift: tests whether new rows differ from training rows, and which rows are outliers, and why.
 
-New rows are compared with rows that a model has not seen either: an affinity that keeps its rows
-is fitted again without a fifth of them, and these and the new rows are looked at through that
-model, so p-values hold whatever the data. Landmarks keep sums, of which a row is a tiny part.
+Rows that a model was fitted on look more typical than others. So, if the model keeps its rows, it
+is fitted again without a fifth of them, and the refit compares these with the new rows: p-values
+hold for any data. Landmarks keep only sums, to which one training row contributes little.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from eigencut.updating.update import refuse_nothing, rows_in_common, what_is_kep
 
 @dataclass(frozen=True)
 class DriftPolicy:
-    """The numbers that decide whether rows have drifted."""
+    """The thresholds and sizes of the tests for drift."""
 
-    doubt: float = 0.01  # rows have drifted if chance would do this with a smaller probability
-    held_share: float = 0.2  # of the rows that a model keeps, left out to compare with,
+    doubt: float = 0.01  # rows have drifted if the p-value is smaller
+    held_share: float = 0.2  # of the rows that a model keeps, left out of the refit,
     most_held: int = 5000  # and at most this many
-    rows_per_landmark: int = 20  # with fewer p-values are too small, and there is no verdict
-    small_count: float = 5.0  # below, counts are drawn instead of using chi-squared
+    rows_per_landmark: int = 20  # with fewer, p-values are too small, and there is no verdict
+    small_count: float = 5.0  # below, p-values come from random counts, not from chi-squared
     draws: int = 9999  # of such counts
-    exchanges: int = 999  # of old and new rows, to compare cut values
-    looked_at: int = 10_000  # rows, at most, among which a new cluster is looked for
-    n_neighbors: int = 4  # Rows are linked within the distance that others have to so many
-    usual_quantile: float = 0.9  # neighbours, at this quantile.
+    exchanges: int = 999  # random exchanges of old and new rows, to compare cut values
+    looked_at: int = 10_000  # most rows searched for a new cluster, and most outliers explained
+    n_neighbors: int = 4  # Rows are linked within the distance that other rows have to this
+    usual_quantile: float = 0.9  # neighbour, at this quantile.
     least_rows: int = 10  # of a new cluster,
     least_share: float = 1 / 16  # and of the new rows of an average cluster
-    compared_rows: int = 20_000  # old ones, and new ones, by which columns are compared
+    compared_rows: int = 20_000  # most old rows whose columns are compared
     most_shown: int = 5  # columns, words of a column, and rows without support
-    unusual_share: float = 0.05  # of a cluster's rows that lie as far out as an unusual value
+    unusual_share: float = 0.05  # of a cluster's rows, beyond an unusual value or with a rare word
 
 
 POLICY = DriftPolicy()
@@ -70,14 +70,14 @@ POLICY = DriftPolicy()
 
 @dataclass(frozen=True)
 class ClusterFacts:
-    """What each of some rows tells about the clusters of a fitted cut."""
+    """What each row contributes to the sizes and cut values of clusters (t, h, d, m: see above)."""
 
     is_outside: Mask  # whether a row is without support
     belongs: Array  # t, a column for each cluster
     leaves: Array  # d t (1 - h)
     mass: Array  # m t
     volume: Array  # d t
-    weight: Array  # how many times each row counts
+    weight: Array  # sample weights
 
     @classmethod
     def from_rows(cls, fitted: FittedCut, X: Array, weight: Array | None = None) -> ClusterFacts:
@@ -106,7 +106,7 @@ class ClusterFacts:
         )
 
     def each_row(self) -> ClusterFacts:
-        """Return every row on its own, where weights are numbers of identical rows."""
+        """Return the facts with repeated rows instead of weights that are counts."""
         if not are_counts(self.weight) or self.weight.sum() > POLICY.most_held:
             return self
         rows = np.repeat(np.arange(len(self.weight)), self.weight.astype(np.intp))
@@ -114,14 +114,14 @@ class ClusterFacts:
         return replace(self, **of_rows | {"weight": np.ones(len(rows))})
 
     def of_clusters(self, columns: Indices) -> ClusterFacts:
-        """Return the same with clusters in another order."""
+        """Return the facts with clusters in another order."""
         names = ("belongs", "leaves", "mass", "volume")
         return replace(self, **{name: getattr(self, name)[:, columns] for name in names})
 
     @property
     def totals(self) -> FactTotals:
         w = self.weight
-        n = float(w.sum() ** 2 / (w @ w))  # of rows that count the same, as good as these
+        n = float(w.sum() ** 2 / (w @ w))  # Kish's effective number of rows
         unit = n / w.sum()
         sums = (unit * (w @ each) for each in (self.belongs, self.leaves, self.mass))
         return FactTotals(n, unit * float(w @ self.is_outside), *sums)
@@ -129,7 +129,7 @@ class ClusterFacts:
 
 @dataclass(frozen=True)
 class FactTotals:
-    """The same, added up over ``n_rows`` rows."""
+    """``ClusterFacts``, summed over ``n_rows`` rows."""
 
     n_rows: float
     n_outside: float
@@ -139,7 +139,7 @@ class FactTotals:
 
     @classmethod
     def from_sums(cls, fitted: FittedCut) -> FactTotals:
-        """Return the totals of the training rows of landmarks, from the sums that they keep."""
+        """Return the totals of the training rows, from the sums that landmarks keep."""
         affinity = fitted.affinity
         assert isinstance(affinity, Landmarks)
         if affinity.sums_ is None:
@@ -155,12 +155,12 @@ class FactTotals:
         return cls(n, threshold.share * n, rows, np.maximum(volume - inside, 0.0), mass)
 
     def cut_value(self, of: Mask) -> float:
-        """The sum over some clusters."""
+        """Return the sum of the cut value over some clusters."""
         return float((self.leaves[of] / self.mass[of]).sum())
 
 
 def _steps(affinity: Landmarks, of_vertices: Array) -> Array:
-    """``V^-1 E 1_k`` of each landmark: where its weight goes."""
+    """Return ``V^-1 E 1_k``: the share of each landmark's weight that goes to each cluster."""
     assert affinity.sums_ is not None
     gram = affinity.sums_.gram
     return np.asarray(gram @ of_vertices / gram.sum(axis=1, keepdims=True))
@@ -168,7 +168,7 @@ def _steps(affinity: Landmarks, of_vertices: Array) -> Array:
 
 @dataclass(frozen=True)
 class Change(JsonReady):
-    """A number before and now, and how often chance alone would make as large a difference."""
+    """A number before and now, and the p-value of the difference."""
 
     before: float
     now: float
@@ -177,15 +177,15 @@ class Change(JsonReady):
 
 @dataclass(frozen=True)
 class NewCluster(JsonReady):
-    """Rows without support that are as dense among themselves as other rows are."""
+    """A group of outliers among the new rows that are as dense as other rows."""
 
     n_rows: int
     centre: Array | None  # their mean; None for tables that hold words
-    rows: Indices  # their places among the new rows
+    rows: Indices  # their positions in X
     cells: dict[str, float | str | None] | None = None  # with words: a row in the middle of them
 
     def __str__(self) -> str:
-        """Where it lies: around what numbers, or what a row of it holds."""
+        """Return where the cluster lies: its centre, or the cells of a row of it."""
         if self.centre is not None:
             where, texts = "around", [f"{value:.4g}" for value in self.centre]
         else:
@@ -198,8 +198,8 @@ class NewCluster(JsonReady):
 class ColumnChange(JsonReady):
     """How one column differs between the rows that a model has seen and new rows.
 
-    The effect is ``P(x > y) - P(x < y)`` of a new row x and an old row y; of words half the sum of
-    the differences of their shares.
+    The effect is ``P(x > y) - P(x < y)`` for a new row x and an old row y. For words it is half the
+    sum of the differences of their shares.
     """
 
     column: str
@@ -222,14 +222,14 @@ class ColumnChange(JsonReady):
 
 @dataclass(frozen=True)
 class Outlier(JsonReady):
-    """A row without support, and what makes it unlike its nearest cluster.
+    """An outlier, and what makes it unlike its nearest cluster.
 
-    Usual is a range that holds nine tenths of the cluster's values; of a word, the share of the
-    cluster's rows that have it.
+    ``usual`` is a range that holds nine tenths of the cluster's values; for a word, the share of
+    the cluster's rows that have it.
     """
 
     row: int  # its position among the rows, from 0
-    place: str  # the same in words, as a line of a file or a label
+    place: str  # the same as text: a line of a file or a label
     cluster: int  # the nearest one
     support: float  # its ``score_samples``
     values: dict[str, float | str | None] = field(default_factory=dict)  # the most unusual first
@@ -269,16 +269,16 @@ class Outliers(Printed, JsonReady):
 class Drift(Printed, JsonReady):
     """How new rows differ from those that a model has seen. ``print`` it to read it."""
 
-    n_rows: int  # new ones
-    n_compared: float  # rows that they were compared with
-    without_support: Change  # shares of such rows; p is that of more of them than before
+    n_rows: int  # new rows
+    n_compared: float  # training rows that they were compared with
+    without_support: Change  # shares of outliers; p is that of more of them than before
     # The sum over clusters of the share of weight that goes to rows of other clusters (with
     # RatioCut, of the weight per row).
     cut_value: Change
     shares: dict[int, tuple[float, float]]  # of each cluster, before and now, by its number
     p_shares: float  # of all shares together
     new_cluster: NewCluster | None  # if one stands out
-    p_values_hold: bool = True  # False where landmarks have too few rows each: then no verdict
+    p_values_hold: bool = True  # False if landmarks have too few rows each
     # Every column, the clearest change first; empty for models that keep no rows (landmarks),
     # sparse rows, or rows with weights that are not integers.
     columns: tuple[ColumnChange, ...] = ()
@@ -294,18 +294,18 @@ class Drift(Printed, JsonReady):
 
     @property
     def has_drifted(self) -> bool:
-        """Whether chance alone would do this less than once in a hundred times."""
+        """Whether ``p_value`` is below 0.01 (and p-values hold)."""
         return self.p_values_hold and self.p_value < POLICY.doubt
 
     @property
     def verdict(self) -> str:
-        """The same in words."""
+        """The result in words."""
         if not self.p_values_hold:
             return "Too few rows for each landmark to say whether the rows have drifted"
         return "The rows have drifted" if self.has_drifted else "No sign of drift"
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
+        """Return the fields, ``p_value`` and ``has_drifted`` as plain Python, ready for JSON."""
         return super().to_dict() | {"p_value": self.p_value, "has_drifted": self.has_drifted}
 
     def to_frame(self) -> Any:
@@ -325,7 +325,7 @@ class Drift(Printed, JsonReady):
         return f"{self.verdict} (p = {self.p_value:.2g}): {compared}"
 
     def _measures(self) -> Iterator[tuple[str, str, str, str]]:
-        """Give what was measured, now and before, and its p-value."""
+        """Yield the name of each measure, its value now and before, and its p-value."""
         support, cut = self.without_support, self.cut_value
         p_value = f"{support.p_value:.2g}"
         yield "unlike training", f"{support.now:.2%}", f"{support.before:.2%}", p_value
@@ -336,7 +336,7 @@ class Drift(Printed, JsonReady):
             p_value = ""
 
     def _findings(self) -> Iterator[tuple[str, str]]:
-        """Give a label and a text for each thing that stands out, or was not looked at."""
+        """Yield a label and a text for each thing that stands out, or was not compared."""
         new = self.new_cluster
         yield "new cluster", "none stands out" if new is None else f"{new.n_rows} rows {new}"
         changed = [one for one in self.columns if one.p_value < POLICY.doubt]
@@ -362,7 +362,7 @@ class Drift(Printed, JsonReady):
 
 
 def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
-    """Return the largest group of rows without support, if it is large enough for a cluster."""
+    """Return the largest group of linked outliers, if it is large enough for a cluster."""
     from sklearn.neighbors import NearestNeighbors
 
     some = np.arange(0, X.shape[0], -(-X.shape[0] // POLICY.looked_at))
@@ -375,7 +375,7 @@ def find_new_cluster(model: Any, X: Any) -> NewCluster | None:
     if (largest := abs(points).max()) > FARTHEST:
         points = points / largest
     if metric == "jaccard":
-        points = points > 0  # as scikit-learn wants sets
+        points = points > 0  # the form of sets in scikit-learn
     outside, supported = some[is_outside], some[~is_outside]
     usual = supported if len(supported) > POLICY.n_neighbors else outside
     search = NearestNeighbors(n_neighbors=POLICY.n_neighbors + 1, metric=metric).fit(points[some])
@@ -406,7 +406,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
         )
     now = new.totals
     p_shares = _p_of_shares(before.belongs, now.belongs, rng)
-    of = (before.mass > 0) & (now.mass > 0)  # clusters that both have rows of
+    of = (before.mass > 0) & (now.mass > 0)  # clusters with old and with new rows
     cut_values = before.cut_value(of), now.cut_value(of)
     if old is None:
         p_cut = _p_by_bound(before, new, of, abs(cut_values[1] - cut_values[0]))
@@ -414,7 +414,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
         p_cut = _p_of_cut(old, new, of, rng)
     outside = before.n_outside / before.n_rows, now.n_outside / now.n_rows
     shares = [(each.belongs / each.n_rows).tolist() for each in (before, now)]
-    if old is not None:  # which are facts of a refit: its clusters may be others
+    if old is not None:  # facts are of a refit, whose clusters may differ from the model's
         known = np.bincount(fitted.voters, affinity.multiplicity_, model.n_clusters_)
         counts = np.bincount(fitted.labels(X), minlength=model.n_clusters_)
         shares = [(count / count.sum()).tolist() for count in (known, counts)]
@@ -431,7 +431,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
 
 
 def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
-    """Return how rows differ from those that a model has seen; see ``Model.drift``."""
+    """Compare rows and columns of X with what a model has seen; see ``Model.drift``."""
     refuse_nothing(X.values if isinstance(X, Table) else X, "compare")
     rows, complete = model.complete_rows(X)
     with threads(model.gpod.n_jobs), model.naming_rows(X, rows, complete):
@@ -446,7 +446,7 @@ def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
     assert new.centre is not None
     if len(new.centre) == len(model.columns_):
         new = replace(new, centre=model.in_units(new.centre))
-    else:  # words are points of several coordinates
+    else:  # prepared words have several coordinates
         middle = METRICS["euclidean"].nearest(np.array([new.centre]), rows[new.rows])[0]
         row = int(places[new.rows[middle]])
         given = model.as_columns(rows, X)
@@ -458,7 +458,7 @@ def drift_of_model(model: Any, X: Any, random_state: Any = None) -> Drift:
 def column_changes(
     model: Any, old: Any, X: Any, rows: Any, places: Indices
 ) -> tuple[ColumnChange, ...]:
-    """Return how each column differs between old prepared rows and some rows of X."""
+    """Return how each column differs between old and new prepared rows (``places`` of X)."""
     if issparse(rows):
         return ()
     given = [column[places] for column in model.as_columns(rows, X)]
@@ -498,7 +498,7 @@ def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
 
 
 def explain_outliers(model: Any, X: Any) -> Outliers:
-    """Say which rows of X are outliers, and why; see ``Model.explain_outliers``."""
+    """Return which rows of X are outliers, and why; see ``Model.explain_outliers``."""
     with model.preparing(X) as (rows, complete):
         places = np.flatnonzero(complete)
         n_outliers, outliers = explained_outliers(model, X, rows, places, POLICY.looked_at)
@@ -508,11 +508,11 @@ def explain_outliers(model: Any, X: Any) -> Outliers:
 def explained_outliers(
     model: Any, X: Any, rows: Any, places: Indices, most: int
 ) -> tuple[int, tuple[Outlier, ...]]:
-    """Return how many outliers there are, and some with the values that their clusters lack."""
+    """Return the number of outliers, and the ``most`` unlike ones with their unusual values."""
     n_outliers, chosen, support = rows_without_support(model.gpod, rows, most)
     if not n_outliers:
         return 0, ()
-    # In blocks, since there may be thousands of clusters.
+    # In blocks, because there may be thousands of clusters.
     blocks = row_blocks(len(chosen), int(model.cluster_numbers_[-1]) + 1, 1 << 21)
     answers = (model.answers_of(rows[chosen[block]]) for block in blocks)
     clusters = np.concatenate([one.probabilities.argmax(axis=1) for one in answers])
@@ -533,7 +533,7 @@ def explained_outliers(
 def _odd_values(
     old: list[Column], labels: Indices, new: list[Column], clusters: Indices
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the unusual values of each new row, and what is usual in its cluster."""
+    """Return the unusual values of each new row by column, and what is usual in its cluster."""
     scores = np.zeros((len(clusters), len(old)))
     is_unseen = np.zeros(scores.shape, dtype=bool)
     usual: dict[tuple[int, int], Any] = {}
@@ -576,7 +576,7 @@ def _odd_values(
 
 
 def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, Array]:
-    """Return how many rows have no support, the positions of the least similar, their support."""
+    """Return the number of outliers, positions of the ``most`` least similar, and their support."""
     fitted, affinity = model.fitted_cut_, model.affinity_
     support = fitted.scores_and_support(X)[1]
     every = np.flatnonzero(is_outlier(support, fitted.least_support))
@@ -592,7 +592,7 @@ def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, A
 
 
 def kept_rows(model: Any) -> Any:
-    """Return some of the rows that a model has kept, each as often as it counts; or None."""
+    """Return a sample of the rows that a model keeps, by their counts; None if it keeps none."""
     affinity = model.affinity_
     if affinity.keeps != "rows":
         return None
@@ -608,16 +608,16 @@ def kept_rows(model: Any) -> Any:
 def _by_rows_left_out(
     model: Any, X: Any, rng: np.random.RandomState
 ) -> tuple[ClusterFacts, ClusterFacts]:
-    """Return facts of old and new rows, by a model that has seen neither."""
+    """Return facts of held-out old rows and of new rows, by a refit that has seen neither."""
     kept, counts, K = model.affinity_.rows_, model.affinity_.multiplicity_, model.n_clusters_
     held = _held_out(counts, rng)
     is_held, is_left = held > 0, counts > held
     rows, weight = kept[is_left], (counts - held)[is_left]
     estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
-    # Limits of sizes are of all rows.
+    # Limits of sizes are for all rows.
     estimator.set_params(min_cluster_size=None, max_cluster_size=None, verbose=False)
     with warnings.catch_warnings(), without_progress():
-        warnings.simplefilter("ignore", GraphWarning)  # what is odd about some of the rows
+        warnings.simplefilter("ignore", GraphWarning)  # the graph of a part of the rows may be odd
         fitted = estimator.fit(rows, sample_weight=weight).fitted_cut_
     before = model.fitted_cut_.partition.labels[is_left]
     in_common = rows_in_common(before, fitted.labels(rows), weight, (K, K))
@@ -627,7 +627,7 @@ def _by_rows_left_out(
 
 
 def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
-    """How often each distinct row is left out."""
+    """Draw the rows to leave out; return how often each distinct row is among them."""
     are_whole = are_counts(counts)
     times = counts.astype(np.intp) if are_whole else np.ones(len(counts), dtype=np.intp)
     rows = np.repeat(np.arange(len(counts)), times)
@@ -641,19 +641,19 @@ def _held_out(counts: Array, rng: np.random.RandomState) -> Array:
 
 
 def _p_outside(before: FactTotals, now: FactTotals) -> float:
-    """Return how often chance puts as many of all rows without support among the new ones."""
+    """Return the p-value of the number of outliers among the new rows (hypergeometric)."""
     n_before, n_now = round(before.n_rows), round(now.n_rows)
     outside = round(before.n_outside), round(now.n_outside)
     return float(hypergeom.sf(outside[1] - 1, n_before + n_now, sum(outside), n_now))
 
 
 def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float:
-    """Pearson's test of equal shares; where counts are small, against counts drawn at random."""
+    """Return the p-value of Pearson's test of equal shares; small counts are simulated."""
     has_rows = before + now > 0
     before, now = before[has_rows], now[has_rows]
     total, n_before, n_now = before + now, before.sum(), now.sum()
     expected = total * n_now / (n_before + n_now)
-    ratio = 1 + n_now / n_before  # the same deviation is in the counts before
+    ratio = 1 + n_now / n_before  # counts before deviate by the same numbers
 
     def deviation(counts: Any) -> Array:
         return np.asarray(ratio * ((counts - expected) ** 2 / expected).sum(axis=-1))
@@ -669,7 +669,7 @@ def _p_of_shares(before: Array, now: Array, rng: np.random.RandomState) -> float
 
 
 def _p_by_bound(before: FactTotals, new: ClusterFacts, of: Mask, difference: float) -> float:
-    """Bernstein's bound on how often cut values differ as much, where there are no old rows."""
+    """Return Bernstein's bound of the p-value of cut values, if no old rows are kept."""
     now = new.totals
     if not of.any() or difference == 0:
         return 1.0
@@ -682,7 +682,7 @@ def _p_by_bound(before: FactTotals, new: ClusterFacts, of: Mask, difference: flo
 
 
 def _p_of_cut(old: ClusterFacts, new: ClusterFacts, of: Mask, rng: np.random.RandomState) -> float:
-    """How often old and new rows, exchanged at random, differ as much in their cut values."""
+    """Return the p-value of the difference of cut values, by exchanging rows at random."""
     some = rng.permutation(len(new.weight))[: POLICY.most_held]
     weight = np.concatenate([old.weight, new.weight[some]])[:, np.newaxis]
     of_rows = [(old.leaves, new.leaves[some]), (old.mass, new.mass[some])]

@@ -1,7 +1,7 @@
-"""How a fitted model takes more rows: it is cut again, and its clusters keep their numbers.
+"""Updating a fitted model with more rows: it is cut again, and its clusters keep their numbers.
 
-Landmarks go on from their sums; affinities that keep their rows are fitted again on these, each
-counting as often as it was seen, and the new ones.
+Landmarks add the new rows to their sums. Other affinities are fitted again on the rows that they
+keep, with their counts, and on the new rows.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from eigencut.io.rows import Rows
 from eigencut.io.validation import check_rows, check_stream, rows_that_count
 from eigencut.pipeline import extend_cut, task_of
 
-NEW = -1  # instead of the cluster that one was
+NEW = -1  # in place of an earlier cluster
 
 
 def rows_of_update(model: Any, X: Any) -> Any:
-    """Return the rows, in memory or a stream, checked to have the columns of the fit."""
+    """Check that rows, in memory or a stream, have the columns of the fit; return them scaled."""
     refuse_nothing(X, "update by")
     if not isinstance(X, Rows):
         return model.from_units(check_rows(model, X, reset=False))
@@ -52,7 +52,7 @@ def rows_of_update(model: Any, X: Any) -> Any:
 
 
 def refuse_nothing(X: Any, purpose: str) -> None:
-    """Raise an error if X has no rows, or if it is a stream that is to be compared."""
+    """Raise an error if X has no rows, or if it is a stream and the purpose is "compare"."""
     if isinstance(X, Rows) and purpose == "compare":
         got, remedy = "a stream, eigencut.Rows", "pass the table, or a few thousand of its rows"
         raise invalid("X", "be rows in memory to compare", got, remedy, TypeError)
@@ -62,7 +62,7 @@ def refuse_nothing(X: Any, purpose: str) -> None:
 
 
 def what_is_kept(affinity: Any, purpose: str, remedy: str) -> str:
-    """Return whether an affinity keeps rows or sums over rows; raise an error if neither."""
+    """Return "rows" or "sums", which the affinity keeps; raise an error if it keeps neither."""
     if affinity.keeps is None:
         got = f"one with {type(affinity).__name__}, which has neither"
         raise invalid("model", f"keep rows, or sums over rows, {purpose}", got, remedy)
@@ -70,7 +70,7 @@ def what_is_kept(affinity: Any, purpose: str, remedy: str) -> str:
 
 
 def checked_decay(decay: Any) -> float:
-    """Return the decay if it is above 0 and at most 1."""
+    """Return the decay as a float; raise an error unless it is above 0 and at most 1."""
     if not (is_real(decay) and 0 < decay <= 1):
         expected = "be a number above 0 and at most 1"
         raise invalid("decay", expected, repr(decay), "use 1 to forget nothing")
@@ -78,15 +78,15 @@ def checked_decay(decay: Any) -> float:
 
 
 def rows_in_common(before: Indices, after: Indices, weight: Array, shape: tuple[int, int]) -> Array:
-    """Return the weight that each later cluster (a row) and each earlier one have in common."""
+    """Return the weight that each later cluster (a row) shares with each earlier one."""
     return np.asarray(coo_array((weight, (after, before)), shape=shape).toarray())
 
 
 def match_clusters(in_common: Array, sizes_after: Array) -> Indices:
-    """Return the earlier cluster that each later one goes on from, or ``NEW``.
+    """Return the earlier cluster that each later one continues, or ``NEW``.
 
-    The one-to-one assignment with the most rows in common is taken. Two clusters are one if they
-    share more than half of the rows of the smaller. ``sizes_after`` counts new rows too.
+    Clusters are matched one to one, with the most rows in common. A pair counts as one cluster if
+    it shares more than half of the rows of the smaller. ``sizes_after`` includes new rows.
     """
     smaller = np.minimum.outer(sizes_after, in_common.sum(axis=0))
     after, before = linear_sum_assignment(in_common, maximize=True)
@@ -99,7 +99,7 @@ def match_clusters(in_common: Array, sizes_after: Array) -> Indices:
 def continued(
     numbers: ClusterNumbers, matched: Indices, sizes: Array
 ) -> tuple[Indices, ClusterNumbers]:
-    """Return the order in which columns of later clusters have ascending numbers, and these."""
+    """Number later clusters; return the order of columns by number, and the numbers."""
     is_new = matched == NEW
     given = np.where(is_new, 0, numbers.numbers[matched])
     by_size = np.argsort(-sizes[is_new], kind="stable")
@@ -110,14 +110,14 @@ def continued(
 
 @dataclass(frozen=True)
 class Updated(JsonReady):
-    """Which clusters went on, which are new and which have gone. ``print`` it to read it."""
+    """Which clusters were kept, which are new and which have gone. ``print`` it to read it."""
 
     kept: tuple[int, ...]  # numbers of clusters
     new: tuple[int, ...]
-    retired: tuple[int, ...]  # whose numbers are not given again
-    sizes: dict[int, float]  # rows of each cluster that there is now, as far as not forgotten
+    retired: tuple[int, ...]  # whose numbers are not used again
+    sizes: dict[int, float]  # rows of each present cluster, after decay
     n_rows: float  # of all clusters
-    n_new_landmarks: int = 0  # placed for rows that none represented; 0 without landmarks
+    n_new_landmarks: int = 0  # placed for rows far from all others; 0 without landmarks
 
     def __str__(self) -> str:
         lines = [f"{self.n_rows:.0f} rows, {len(self.sizes)} clusters"]
@@ -138,17 +138,17 @@ class Refitted:
     fitted: FittedCut
     in_common: Array
     n_new_landmarks: int = 0
-    has_new_rows: bool = False  # the rows of the graph are the new ones alone
+    has_new_rows: bool = False  # whether the graph has the new rows only
 
     @property
     def sizes(self) -> Array:
-        """Return the rows of each cluster."""
+        """The number of rows of each cluster."""
         labels, K = self.fitted.partition.labels, self.fitted.n_clusters
         return np.asarray(np.bincount(labels, self.graph.multiplicity, K), dtype=np.float64)
 
 
 def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
-    """Return the model's cut, as if it had seen these rows too and older ones counted ``decay``."""
+    """Cut again with the new rows, and with old rows multiplied by ``decay``."""
     before = model.fitted_cut_
     functions = getattr(before, "functions", None)
     if getattr(before, "is_guided", False) or isinstance(functions, CombinedFunctions):
@@ -169,7 +169,7 @@ def _from_sums(
 ) -> Refitted:
     before, settings = model.fitted_cut_, model._settings()
     clusters = before.partition.labels
-    # With K given, one of the others would have to be cut in place of a cluster that has gone.
+    # With a given K, a cluster that goes would force a cut through another one.
     may_go = None if isinstance(model.n_clusters, Integral) else clusters
     more = grown(before.affinity, source, sample_weight, before.outlier_threshold, decay, may_go)
     is_left = more.places >= 0
@@ -187,7 +187,7 @@ def _from_sums(
 def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
     before, settings = model.fitted_cut_, model._settings()
     counts = decay * before.affinity.multiplicity_
-    is_left = counts >= min(1 / 64, counts.max())  # rows that count less are forgotten
+    is_left = counts >= min(1 / 64, counts.max())  # other rows are forgotten
     rows, counts = before.affinity.rows_[is_left], counts[is_left]
     everything = vstack([rows, source], "csr") if issparse(rows) else np.vstack([rows, source])
     of_new = np.ones(source.shape[0]) if sample_weight is None else sample_weight
@@ -197,7 +197,7 @@ def _from_rows(model: Any, source: Any, sample_weight: Array | None, decay: floa
     model.choice_, graph, fitted = fit.compared, fit.graph, fit.fitted
     if isinstance(graph, RowGraph) and not chosen.is_sample:
         after = fitted.partition.labels[graph.vertex_of_row[: len(counts)]]
-    else:  # so many rows by now that landmarks stand for them
+    else:  # there are so many rows now that landmarks stand for them
         after = fitted.labels(rows)
     labels, shape = before.partition.labels[is_left], (fitted.n_clusters, before.n_clusters)
     return Refitted(graph, fitted, rows_in_common(labels, after, counts, shape))
