@@ -599,8 +599,13 @@ class _Seen:
         outside = self.outside or other.outside
         if self.outside is not None and other.outside is not None:
             outside = self.outside.merged(other.outside)
-        counts = (self.n_outside + other.n_outside, self.n_rows + other.n_rows)
-        return _Seen(self.sums.added(other.sums), self.members + other.members, outside, *counts)
+        return _Seen(
+            sums=self.sums.added(other.sums),
+            members=self.members + other.members,
+            outside=outside,
+            n_outside=self.n_outside + other.n_outside,
+            n_rows=self.n_rows + other.n_rows,
+        )
 
 
 def _of_living_clusters(

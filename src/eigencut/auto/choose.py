@@ -186,12 +186,11 @@ def choose_number(
     """
     compared = find_number(rows, affinities, candidates, sample_weight=sample_weight, metric=metric)
     best, n_rows = compared.best, rows.shape[0]
-    may_decide = candidates.allow(n_apart) or n_apart > best.n_clusters
-    n_apart = n_apart if n_apart >= max(2, least) and may_decide else 1
-    is_enough = n_apart >= best.n_clusters + compared.is_edge or not compared.is_clear(n_rows)
+    may_be_gaps = candidates.allow(n_apart) or n_apart > best.n_clusters
+    are_apart = n_apart >= max(2, least) and may_be_gaps
     is_column = rows.shape[1] == 1  # in which chance makes narrow gaps
-    are_apart = n_apart > 1 and (is_enough or is_column)
-    if are_apart and (n_apart != best.n_clusters or is_column):  # else their parts are looked at
+    is_shown = compared.is_clear(n_rows) and not is_column
+    if are_apart and not (is_shown and best.n_clusters >= n_apart):
         return n_apart if candidates.allow(n_apart) else max(least, best.n_clusters)
     if best.n_clusters < least:
         return least
@@ -201,13 +200,9 @@ def choose_number(
     untested = is_sure or issparse(rows) or is_mapped
     if untested or not may_be_one_cluster(rows, best.affinity, best.n_clusters):
         finer = compared.split_further(rows, sample_weight, metric)
-        if not candidates.allow(finer.best.n_clusters):
-            finer = compared
-        if finer is not compared or not are_apart:
-            finer.report(candidates, n_rows)
+        finer = finer if candidates.allow(finer.best.n_clusters) else compared
+        finer.report(candidates, n_rows)
         return finer.best.n_clusters
-    if n_apart > 1 and candidates.allow(n_apart):
-        return n_apart
     if candidates.may_be_one and least > 1:  # it is known that they are several
         return least if candidates.numbers is None else candidates.numbers[0]
     answer = "look like" if candidates.may_be_one else "may be"

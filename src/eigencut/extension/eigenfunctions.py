@@ -449,8 +449,15 @@ class CombinedFunctions(Eigenfunctions):
             vectors=pairs.vectors @ combination,
             products=pairs.products @ combination,
         )
-        base = (combined.affinity, combined.cut, of_combinations, combined.degrees)
-        return cls(*base, combined=combined, combination=combination, fixed=fixed)
+        return cls(
+            combined.affinity,
+            combined.cut,
+            of_combinations,
+            combined.degrees,
+            combined=combined,
+            combination=combination,
+            fixed=fixed,
+        )
 
     @property
     def base(self) -> Eigenfunctions:

@@ -163,8 +163,8 @@ class RiskSummary(Printed, JsonReady):
         for head, lines in self._blocks():
             blocks.append([head, *(f"  {label:<{_LABEL}}  {text}" for label, text in lines)])
         if self.theory and self.notes:
-            indents: Any = dict(initial_indent="  - ", subsequent_indent="    ")
-            blocks.append(["Notes", *(fill(note, 96, **indents) for note in self.notes)])
+            notes = (fill(f"  - {note}", 96, subsequent_indent="    ") for note in self.notes)
+            blocks.append(["Notes", *notes])
         return "\n\n".join(map("\n".join, blocks))
 
     def _to_act_on(self) -> _Lines:
