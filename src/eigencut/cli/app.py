@@ -34,10 +34,7 @@ def fit(
     table: str = opt.argument,
     output: str = output("Where the model goes.", required=True),
     clusters: int | str = option(
-        "Number of clusters, auto, or candidates like 2-30.",
-        opt.value,
-        "-k --clusters",
-        default="auto",
+        "How many, auto, or candidates like 2-30.", opt.value, "-k --clusters", default="auto"
     ),
     cut: str = opt.cut_option,
     min_size: Any = option(
@@ -214,9 +211,7 @@ def recluster(
     model: str = opt.argument,
     table: str | None = opt.argument,
     cluster: int = option("The cluster to split.", opt.number(0), required=True),
-    clusters: int | str = option(
-        "Number of parts, or auto.", opt.value, "-k --clusters", default="2"
-    ),
+    clusters: int | str = option("How many, or auto.", opt.value, "-k --clusters", default="2"),
     output: str = output("Where the new model goes.", required=True),
     run: opt.RunOptions,
 ) -> None:

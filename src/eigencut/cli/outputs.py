@@ -128,11 +128,7 @@ Write = Callable[[Columns], None]
 def open_writer(
     path: str | None, spreadsheet: bool = False, then: Callable[[], None] = lambda: None
 ) -> Iterator[Write]:
-    """Give a function that writes columns of rows to a CSV, Parquet or NPY file.
-
-    The file appears when the block ends without an error, after a call of ``then``. Without a
-    path, nothing is written.
-    """
+    """Give a function that writes columns to a file, which appears if the block raises no error."""
     shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
     if path is None:
         yield lambda columns: None

@@ -60,15 +60,12 @@ def _say(text: str) -> None:
 
 
 def _prepare_streams() -> None:
-    """Replace closed standard streams by devnull, and escape letters that the encoding lacks.
-
-    If descriptor 1 was free, the next file to be opened would get it, and printed text as well.
-    """
+    """Replace closed standard streams by devnull, and escape letters that the encoding lacks."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # gets this number, which the next file would get
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -88,10 +88,7 @@ def read_data(
 def fit_table(
     gpod: Any, path: str, in_blocks: bool, known: str | None, run: TableOptions
 ) -> tuple[Any, Iterable[dict[str, Any]]]:
-    """Fit a TableModel for ``eigencut fit``; return it and columns with the clusters of all rows.
-
-    With ``in_blocks``, a file is not read into memory, and its rows are labelled in a second pass.
-    """
+    """Fit a TableModel for the command ``eigencut fit``; return it, and blocks of labelled rows."""
     source = open_table(path, run)
     columns = data_columns(source, run, known)
     kinds = kinds_of_columns(source, columns, run)

@@ -105,11 +105,8 @@ def _rows_of_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def _numbered_rows(
     lines: Iterable[str], delimiter: str, is_strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the last line and the cells of each row that is not blank.
-
-    The delimiter " " stands for any number of spaces.
-    """
-    if delimiter == " ":
+    """Yield the number of the last line and the cells of each row that is not blank."""
+    if delimiter == " ":  # stands for any number of spaces
         yield from ((i, line.split()) for i, line in enumerate(lines, 1) if line.strip())
         return
     reader = csv.reader(lines, delimiter=delimiter, strict=is_strict)

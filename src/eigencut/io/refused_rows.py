@@ -118,8 +118,7 @@ def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[No
         kinds = zip(preparation.columns, preparation.kinds, strict=True)
         names = [name for name, kind in kinds if kind.is_scaled]
 
-        def named(refused: RefusedRow, place: str) -> RefusedRow:
-            # Only the first prepared columns are columns of the table; the others are words.
+        def named(refused: RefusedRow, place: str) -> RefusedRow:  # words are several columns
             j = refused.column if refused.column in range(len(names)) else None
             found = RefusedRow(*refused.parts, refused.row, j, refused.check)
             return found.at(place, None if j is None else names[j])

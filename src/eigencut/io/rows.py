@@ -26,10 +26,7 @@ from eigencut.io.table import Coding, Source, Table, refuse_lazy
 
 
 def numbers_of_block(block: Any, width: int | None, n_before: int) -> Array:
-    """Return a block as float64 rows; raise an error unless it has ``width`` columns of numbers.
-
-    ``n_before`` counts the rows of earlier blocks, for errors. ``width=None`` accepts any number.
-    """
+    """Return a block as float64 rows; raise an error unless it has ``width`` columns of numbers."""
     try:
         found = np.asarray(block)
         if found.dtype.kind in "mMc":  # numpy would convert dates and complex numbers silently
@@ -377,8 +374,7 @@ class Rows:
         Parameters
         ----------
         part : callable
-            ``part(block)``, or ``part(block, weights)`` for rows with weights, returns the result
-            for one block.
+            ``part(block)`` is the result of a block; ``part(block, weights)`` for weighted rows.
         combine : callable
             ``combine(a, b)`` merges the results of two blocks, as ``+`` does with sums.
         finish : callable, optional

@@ -1,7 +1,4 @@
-"""Samples of distinct rows that do not depend on the order of the rows.
-
-A hash of its values gives each row a random key. The rows with the smallest keys are the sample.
-"""
+"""Samples of distinct rows: those with the smallest hashes, whatever the order of the rows."""
 
 from __future__ import annotations
 
@@ -23,18 +20,14 @@ _EXPONENT = np.uint64(0x7FF0000000000000)  # the bits of the exponent in a float
 
 @dataclass(frozen=True)
 class RowSample:
-    """A sample of at most ``size`` distinct rows, sorted by their random keys.
-
-    ``counts`` has the number (or weight) of the rows that are identical to each sampled row.
-    ``n_rows`` and ``total`` are the number and weight of all rows that the sample was drawn from.
-    """
+    """A sample of at most ``size`` distinct rows, sorted by their keys (``random_keys``)."""
 
     size: int
     keys: Keys
     rows: Any
-    counts: Array
-    n_rows: int
-    total: Fraction
+    counts: Array  # the number (or weight) of the rows that are identical to each sampled row
+    n_rows: int  # the number of all rows that the sample was drawn from,
+    total: Fraction  # and their weight
 
     @classmethod
     def draw(cls, X: Any, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:

@@ -29,10 +29,7 @@ Kind = TypeVar("Kind")
 
 
 class StateReader:
-    """A group of values in a file; each method returns one of them if it has the wanted type.
-
-    Otherwise it raises ``ModelFileError``. ``where`` is the group's path in the file, for errors.
-    """
+    """A group of values in a file; its methods raise ``ModelFileError`` for unexpected values."""
 
     def __init__(
         self, values: Any, where: str = "", classes: Mapping[str, type] | None = None
@@ -77,11 +74,8 @@ class StateReader:
         return model
 
     def _unfitted(self, kind: type[Kind]) -> Kind:
-        """Return an object of the class and the parameters of this group, without its state.
-
-        The class comes from the table ``classes``; nothing is imported by a name in a file.
-        """
-        known = self._classes[self.word("class", self._classes)]
+        """Return an object of the class and the parameters of this group, without its state."""
+        known = self._classes[self.word("class", self._classes)]  # never import a name in a file
         if not issubclass(known, kind):
             what = self._where or "the content"
             raise ModelFileError(f"{what} must be of kind {kind.__name__}. Got {known.__name__}.")

@@ -1,9 +1,4 @@
-"""Tables from data frames, arrays and files, as columns of numbers with codes for words.
-
-- ``Coding`` finds out the kinds of columns and turns cells into numbers.
-- ``Table`` has the numbers, and knows which words they stand for.
-- ``Source`` is the base class of the readers of files.
-"""
+"""``Table``: columns of numbers, with codes for words; ``Coding`` makes them, ``Source`` reads."""
 
 from __future__ import annotations
 
@@ -54,10 +49,7 @@ MOST_WORDS = 1 << 16  # different words of a column; with more, it cannot be cat
 
 
 class Coding:
-    """Turns columns into numbers, by kinds that the user gives (``columns``) or cells show.
-
-    It keeps what it learns: ``kinds`` of columns, and the code of each word (``words``).
-    """
+    """Turns columns into numbers; remembers their ``kinds``, and the codes of ``words``."""
 
     decimal: str | None = None  # the decimal mark of a CSV file; None for other sources
     place: Place = "row {}".format  # names rows of the present table in errors

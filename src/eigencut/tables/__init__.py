@@ -1,5 +1,5 @@
-"""Tables with words, dates and missing values: ``TableModel`` in ``table_model``.
+"""Models of tables with words, dates and missing values: ``table_model`` has ``TableModel``.
 
-``preparation`` scales columns and fills gaps; ``categories`` turns words into coordinates. What
-reads a table for the command line is in ``cli.tables``, and what reads its cells in ``io.table``.
+``preparation`` scales columns and fills gaps, and ``categories`` turns words into coordinates. See
+``io.table`` for cells, and ``cli.tables`` for the command line.
 """

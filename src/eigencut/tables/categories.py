@@ -50,14 +50,11 @@ POLICY = Policy()
 
 @dataclass(frozen=True)
 class WordPlaces:
-    """The words of a column that have a place (an index) of their own, and each place's share.
-
-    All other words are rare and share one more place, the last one; ``n_rare`` counts them.
-    """
+    """The words of a column with a place (index) of their own, and the share of each place."""
 
     column: str
     words: tuple[str, ...]
-    n_rare: int
+    n_rare: int  # words without a place of their own, which share the last place
     shares: Array
 
     @classmethod

@@ -1,7 +1,4 @@
-"""Prepare tables for clustering: scale columns, fill gaps, and turn words into coordinates.
-
-``learn_preparation`` learns it in a fit; ``Preparation.apply`` repeats it for new rows.
-"""
+"""Scale columns, fill gaps and turn words into coordinates: ``learn_preparation``, ``apply``."""
 
 from __future__ import annotations
 
@@ -128,10 +125,7 @@ class Preparation:
 
 
 def with_ranks(table: Table, is_strict: bool) -> Table:
-    """Return a table with the ranks (from 0 on) of ordered words instead of their codes.
-
-    Words that the order lacks raise an error if ``is_strict``, and become NaN otherwise.
-    """
+    """Return a table with ranks of ordered words; unknown words become NaN, or raise an error."""
     ordered = [j for j, name in enumerate(table.names) if table.kind(name).name == "ordered"]
     values = table.values.copy() if ordered else table.values
     for j in ordered:
@@ -274,15 +268,12 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """Moments and extremes of each column, without its missing values.
-
-    ``squares`` and ``cubes`` are the sums of the powers 2 and 3 of deviations from the mean.
-    """
+    """Moments and extremes of each column, without its missing values."""
 
     n_rows: float
     count: Array
     mean: Array
-    squares: Array
+    squares: Array  # the sum of squared deviations from the mean
     cubes: Array
     low: Array
     high: Array
@@ -371,10 +362,7 @@ def unlogged(values: Array, floor: Array) -> Array:
 def heavy_tails(
     statistics: ColumnStatistics, logs: ColumnStatistics, is_number: Mask
 ) -> tuple[Array, ColumnStatistics]:
-    """Find columns with a long tail; return the floors for ``logged``, and the new statistics.
-
-    The floor of such a column is its least positive value, and 0 for all other columns.
-    """
+    """Find columns with a long tail; return floors for ``logged`` (0: none), and new statistics."""
     n_zeros = statistics.count - logs.count  # in columns without negative numbers
     least = np.where(logs.count > 0, logs.low, 0.0)
     logs = logs.with_values(least - 1, n_zeros)  # the tangent at the floor gives this for 0
