@@ -69,8 +69,7 @@ class Partition:
     gap_history : array of shape (n_iter,)
         The distance of the rotated rows from the axes of their clusters after each step, which
         never rises; the paper's figure of convergence shows it.
-    n_iter : int
-    converged : bool
+    n_iter, converged : int, bool
 
     Examples
     --------

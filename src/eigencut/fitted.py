@@ -425,7 +425,7 @@ class FittedDiscreteCut(FittedCut):
         n_clusters: int,
         outlier_quantile: float,
     ) -> FittedDiscreteCut:
-        """Extend the clusters of the vertices of a graph to any row."""
+        """Make the fitted cut from the clusters of a graph's vertices."""
         labels = np.argsort(by_size(labels, graph.multiplicity, n_clusters))[labels]
         _warn_about_empty_clusters(labels, n_clusters)
         at_vertices = affinity.shares_at_vertices(graph, labels, n_clusters)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from eigencut.updating.update import Updated
 
 
-_MOST_NAMES = 1 << 16  # of clusters and parts in a file
+_MOST_NAMES = 1 << 16  # names of clusters in a file
 
 
 class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
@@ -277,7 +277,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return sets.predict_set(X, coverage)
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
-        """Return eigenvectors at any row; of a discrete cut, shares of a row's weight by cluster.
+        """Return the eigenvectors at each row, or its shares of weight by cluster (discrete cut).
 
         Parameters
         ----------
@@ -396,17 +396,21 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return self.from_units(rows), np.ones(rows.shape[0], dtype=bool)
 
     def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
+        """Return the blocks of a stream, scaled, after a check of its columns."""
         check_stream(self, rows)
         return ((self.from_units(block), np.ones(len(block), dtype=bool)) for block in rows)
 
     def in_units(self, rows: Array) -> Array:
+        """Return prepared rows in the original units of the columns."""
         rows = np.asarray(rows, dtype=np.float64)
         return rows if self.column_scales_ is None else rows * self.column_scales_
 
     def from_units(self, points: Any) -> Any:
+        """Return points in the original units of the columns as prepared rows."""
         return points if self.column_scales_ is None else points / self.column_scales_
 
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
+        """Return a context in which errors name refused rows by their place in X."""
         return naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X)
 
     def for_prepared_rows(self) -> GPOD:
@@ -416,10 +420,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return model.set_params(metric=self.metric or "euclidean") if is_auto else model
 
     def labels_of(self, rows: Any) -> Indices:
+        """Return the numbers of the clusters of prepared rows, or -1 for outliers."""
         labels = self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
         return self.numbering_.of_labels(labels)
 
     def answers_of(self, rows: Any) -> Answers:
+        """Return labels, margins, similarities and probabilities of prepared rows."""
         answers = self.fitted_cut_.answers(rows, mark_outliers=self.outliers == "label")
         return replace(
             answers,
@@ -504,7 +510,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def probabilities_(self) -> Array:
         """The probability of the label of each training row; 0 for the label -1."""
         if "embedding_" not in self.__dict__:
-            text = "probabilities_ is there only where embedding_ is; use predict_proba(X)."
+            text = "probabilities_ needs embedding_, which is not set; use predict_proba(X)."
             raise AttributeError(text)
         own = self.fitted_cut_.probabilities_of_labels(self.embedding_)
         return np.where(self.labels_ == OUTLIER, 0.0, own)

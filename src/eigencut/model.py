@@ -73,8 +73,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     ) -> Self:
         """Fit at the first call, update at later calls; ``labels_`` belong to the rows of X.
 
-        Only the first call decides kinds and scales of columns. ``sample_weight`` and ``decay``
-        are those of ``update``.
+        Only the first call decides kinds and scales of columns. ``update`` has the parameters.
         """
         from eigencut.updating.update import checked_decay
 
@@ -114,7 +113,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return the GPOD that cuts the graph of the prepared rows."""
 
     def one_cut(self) -> GPOD:
-        """Return the GPOD whose one cut made all clusters; raise if clusters were split."""
+        """Return the GPOD if its cut made all clusters; raise an error if clusters were split."""
         self.check_fitted()
         return self.gpod
 
@@ -278,10 +277,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return self._write(rows, path, self.labels_of, -1, dtype)
 
     def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities for ``eigencut.Rows`` to a file, as ``predict_stream`` does.
-
-        Each row takes 8 K bytes.
-        """
+        """Write probabilities as ``predict_stream`` writes labels; each row takes 8 K bytes."""
         self.check_fitted()
         return self._write(rows, path, self.probabilities_of, np.nan, np.float64, self.n_numbers)
 

@@ -65,10 +65,7 @@ def one_at_a_time(item: object) -> Iterator[None]:
 
 @contextmanager
 def all_or_nothing(item: Item) -> Iterator[Item]:
-    """Give a copy of the object to change; the object takes its attributes if nothing is raised.
-
-    The copy is shallow: set its attributes, do not change them in place. One thread at a time.
-    """
+    """Give a shallow copy to set attributes on; the object takes them if nothing is raised."""
     with one_at_a_time(item):
         fresh = copy(item)
         yield fresh
@@ -325,10 +322,7 @@ def blocks_of_cost(costs: Any, most: int) -> list[slice]:
 def for_each(
     work: Callable[[Item], None], items: Iterable[Item], things: str | None = None
 ) -> None:
-    """Call ``work`` on every item, in threads; the items must be independent of each other.
-
-    ``things`` names the items in the progress display; without it, no progress is shown.
-    """
+    """Call ``work`` on independent items, in threads; ``things`` names them to show progress."""
     items, pool = list(items), None
     number = min(n_threads(), len(items))
     if number > 1:  # inside, ``n_threads()`` is 1: work starts no further threads

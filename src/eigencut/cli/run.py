@@ -100,7 +100,7 @@ def _termination_as_exit() -> Iterator[None]:
     if current_thread() is main_thread():  # Python sets handlers only there
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # by nohup
                 before[number] = signal.signal(number, leave)
     try:
         yield

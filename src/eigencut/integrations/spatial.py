@@ -120,7 +120,7 @@ def _attributes(frame: Any, columns: Any) -> Array:
 
 
 def _standardized(X: Array) -> Array:
-    """Mean 0 and standard deviation 1; a constant column says nothing and becomes 0."""
+    """Return columns with mean 0 and standard deviation 1; constant columns become 0."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     X = X / np.where(largest > 0, largest, 1.0)  # squares of huge values stay finite
     X = X - X.mean(axis=0)

@@ -1,7 +1,6 @@
 """Input and output of rows and of models.
 
-- ``readers``: CSV, Parquet, Feather, JSON lines and NPY files; ``rows``: rows in blocks (``Rows``)
-- ``table``: tables as numbers (``Table``); ``column_kinds``: what columns hold, what cells mean
-- ``validation``: checks of rows; ``refused_rows``: errors that name a row; ``sample``: samples
+- ``readers``: files of tables; ``rows``: rows in blocks (``Rows``); ``table``: tables as numbers
+- ``column_kinds``: what columns hold; ``validation``, ``refused_rows``: checks; ``sample``: samples
 - ``state_reader``, ``model_format``: model files; ``atomic``: files that appear whole or not at all
 """

@@ -1,8 +1,8 @@
 """The inner loops that are worth C, with one interface (``NumpyKernels``) for C and numpy.
 
 ``chosen`` has the kernels in C if the library ``kernels.so`` was compiled, unless the environment
-has ``EIGENCUT_NATIVE=0``, and those in numpy otherwise. Results are equal up to rounding. The C
-sources are in ``csrc``; ``compiling`` compiles them, and this module calls them by ctypes.
+has ``EIGENCUT_NATIVE=0``, and those in numpy otherwise. ``compiling`` compiles the sources in
+``csrc``, and this module calls them by ctypes. Both give the same results, up to rounding.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def native_kernels(path: Path = LIBRARY) -> NativeKernels | None:
 
 
 class WeightedSums:
-    """``sum_j 2^(left_i . right_j) V[j]`` for each row i, from arrays of one precision."""
+    """The kernel ``sum_j 2^(left_i . right_j) V[j]`` for each row i, in one precision."""
 
     def __init__(self, library: CDLL, dtype: str = "float32") -> None:
         arrays = f"left:{dtype}[m,p] right:{dtype}[n,p] V:{dtype}[n,c] sums=float64[m,c]"
@@ -244,7 +244,6 @@ class NativeKernels(NumpyKernels):
     def near_in_graph(
         self, rows: Floats, points: Floats, graph: Visits, starts: Visits, k: int, **given: int
     ) -> Visits:
-        """Search query by query."""
         _check_multiple("points", "columns", points.shape[1], LAYOUT.coordinates)
         found = np.empty((len(rows), k), dtype=np.intc)
         arrays = {"rows": rows, "points": points, "graph": graph, "starts": starts}

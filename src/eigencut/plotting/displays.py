@@ -325,7 +325,7 @@ def scatter_clusters(
         some = order[np.isin(labels[order], numbers)]
         colors = [styles[int(number)].color for number in labels[some]]
         name = marker or MARKERS[kind]
-        own = {"linewidths": 0.9, "edgecolors": None} if name == "x" else {}  # it has no inside
+        own = {"linewidths": 0.9, "edgecolors": None} if name == "x" else {}  # "x" has no fill
         ax.scatter(*points[some].T, c=colors, marker=name, **{**look, **own})
 
 
@@ -496,10 +496,8 @@ class EmbeddingDisplay(Display):
         The shown rows of the embedding in the plane, and their clusters.
     directions, numbers : arrays of shape (K, 2) and (K,)
         The directions of the clusters in the plane, and their numbers.
-    sizes : array of shape (K,)
-        The number of rows of each cluster among all rows.
-    shown : Shown
-        The shown rows among the complete rows.
+    sizes, shown : array of shape (K,), Shown
+        The number of rows of each cluster, and the shown rows among the complete rows.
     """
 
     points: Array
@@ -589,10 +587,8 @@ class MarginDisplay(Display):
     ----------
     values, labels : arrays of shape (n_shown,)
         The margin and cluster of each shown row.
-    numbers : array of shape (K,)
-        The numbers of the clusters.
-    shown : Shown
-        The shown rows among the complete rows.
+    numbers, shown : array of shape (K,), Shown
+        The numbers of the clusters, and the shown rows among the complete rows.
     """
 
     values: Array

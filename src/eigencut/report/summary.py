@@ -502,7 +502,7 @@ class SeenRows:
             return replace(table, values=table.values[places], weight=weight)
         if len(places) == self.n_rows:
             return table
-        if hasattr(table, "column_names"):  # Arrow's
+        if hasattr(table, "column_names"):  # pyarrow
             return table.take(places)
         return _safe_indexing(table.tocsr() if issparse(table) else table, places)
 
@@ -707,7 +707,7 @@ def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> 
         return None
     try:
         projection = project(model, groups[0].rows)
-    except ValueError:  # one cluster of one column
+    except ValueError:  # one cluster and one column give no plane
         return None
     drawn, places = [], list[str]()
     for rows in groups:

@@ -1,5 +1,4 @@
-"""Models of tables with words, dates and missing values: ``table_model`` has ``TableModel``.
+"""``TableModel``, the ``preparation`` of columns, and ``categories``: words as coordinates.
 
-``preparation`` scales columns and fills gaps, and ``categories`` turns words into coordinates. See
-``io.table`` for cells, and ``cli.tables`` for the command line.
+``io.table`` reads the cells of tables, and ``cli.tables`` fits tables for the command line.
 """

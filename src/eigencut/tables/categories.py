@@ -29,7 +29,7 @@ from eigencut.io.table import Table
 
 @dataclass(frozen=True)
 class Policy:
-    """How words become points, and how many words a column may have."""
+    """Weights of words, and thresholds for words, long tails and missing values."""
 
     corner: float = 0.4  # the length of a corner, in standard deviations of a numeric column
     factor: float = 0.5  # the weight of the coordinates from factors, in the same unit

@@ -194,7 +194,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 fresh.__dict__.pop(name, None)
             fresh.n_features_in_ = len(preparation.columns)
             if X is not None:
-                validate_data(fresh, X, reset=True, skip_check_array=True)  # names and number
+                validate_data(fresh, X, reset=True, skip_check_array=True)  # n_features_in_, names
             if hasattr(model, "labels_"):
                 rows = np.ones(len(model.labels_), dtype=bool) if complete is None else complete
                 fresh.labels_ = spread(model.labels_, rows, -1)
@@ -241,6 +241,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def gpod(self) -> GPOD:
+        """Return the GPOD that was fitted on the prepared rows."""
         return self.model_
 
     @property
@@ -250,6 +251,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def columns_(self) -> list[str]:
+        """Names of the columns, in the order of the fit."""
         return self.preparation_.columns
 
     @property
@@ -259,16 +261,20 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def is_numeric(self) -> bool:
+        """Return whether all columns are numbers."""
         return self.preparation_.is_numeric
 
     def in_units(self, rows: Array) -> Array:
+        """Return prepared rows of numbers in the original units of the columns."""
         return self.preparation_.in_units(rows)
 
     def from_units(self, points: Array) -> Array:
+        """Return points in the original units of the columns as prepared rows."""
         values = logged(points, self.preparation_.floor)
         return np.asarray((values - self.preparation_.shift) / self.preparation_.scale)
 
     def refuse_other_kinds(self, other: Any) -> None:
+        """Raise an error if another model has a column of another kind."""
         held = dict(zip(other.columns_, other.preparation_.kinds, strict=True))
         for name, kind in zip(self.columns_, self.preparation_.kinds, strict=True):
             own, its = ((one.name, one.order) for one in (kind, held[name]))
@@ -279,10 +285,12 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 raise invalid("X", expected, got, remedy)
 
     def rows_from(self, other: Any, rows: Array) -> Array:
+        """Return rows prepared by another model of the same columns as this model prepares them."""
         table = restored_table(other.preparation_, rows)
         return np.ascontiguousarray(self.preparation_.apply(table)[0])
 
     def as_columns(self, rows: Array, X: Any = None) -> list[Column]:
+        """Return prepared rows as columns of the table, or the columns of X if it is given."""
         if X is None:
             return columns_of(restored_table(self.preparation_, rows))
         needed, coding = self.columns_, self.preparation_.coding()
@@ -299,6 +307,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             self.labels_ = number_of[self.labels_]
 
     def described_columns(self, X: Any) -> Sequence[str] | None:
+        """Return the names of the columns of the fit."""
         return self.columns_
 
     def summary(self) -> TableSummary:
@@ -307,6 +316,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return summarize_preparation(self.preparation_)
 
     def prepare(self, X: Any, at_least: int = 0) -> Prepared:
+        """Return the complete rows of X, prepared, and a mask of the complete rows."""
         check_is_fitted(self)
         X, n_columns = as_table(X), self.n_features_in_
         width = X.shape[1] if isinstance(X, np.ndarray) else n_columns
@@ -318,17 +328,18 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return self.preparation_.apply(X)
 
     def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
+        """Prepare a stream of tables block by block."""
         check_is_stream(rows)
         return map(self.preparation_.apply, rows.tables(self.preparation_.coding()))
 
     @contextmanager
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> Iterator[None]:
+        """Let errors about rows name their line in the file or their number, and the column."""
         of_model = nullcontext() if isinstance(rows, Rows) else naming_refused_rows(rows)
         with naming_rows_of_table(X, complete, self.preparation_), of_model:
             yield
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        """Return the results of the fit for a file: plain values, arrays and the GPOD."""
         check_is_fitted(self)
         found = {**preparation_state(self.preparation_), "model": self.model_}
         if self.n_features_in_ != len(self.columns_):
@@ -341,7 +352,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return found | ({"labels": self.labels_} if has_labels else {})
 
     def _restore(self, state: StateReader) -> None:
-        """Set the results of a fit from a saved ``_state()``."""
         self.columns = columns_from_text(self.columns)
         self._check_parameters()
         self.model_ = state.fitted("model", GPOD)
