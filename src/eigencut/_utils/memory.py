@@ -96,7 +96,7 @@ class Memory:
     sparse_edge: int = 130  # Per stored weight of a sparse matrix, with its factorization.
     sparse_centre: float = 80.0  # Per number of a sparse row that becomes a landmark.
     search_block: float = 6e6  # Distances and coordinates in a search of neighbours, per thread.
-    basis_columns: int = 320  # Columns of the Krylov basis, stored twice: as it is and multiplied.
+    basis_columns: int = 320  # Columns of the Krylov basis, which is stored with its image.
     lapack_vertices: int = 1200  # LAPACK is used below this number of vertices, or
     lapack_vertices_per_pair: int = 35  # below this number times that of the eigenpairs,
     most_lapack_vertices: int = 5000  # up to here; also if the iteration does not converge.

@@ -69,7 +69,7 @@ def all_or_nothing(item: Item) -> Iterator[Item]:
     with one_at_a_time(item):
         fresh = copy(item)
         yield fresh
-        item.__dict__ = fresh.__dict__  # one bytecode, so that Ctrl-C cannot come halfway
+        item.__dict__ = fresh.__dict__  # in one step, which Ctrl-C cannot interrupt
 
 
 class ProgressDisplay(ABC):
@@ -85,7 +85,7 @@ class ProgressDisplay(ABC):
 
     @abstractmethod
     def show(self, share: float | None, text: str) -> None:
-        """Show the progress of the stage: a share of 1 if it is known, and a text."""
+        """Show the progress of the stage: a share from 0 to 1 if it is known, and a text."""
 
     def __enter__(self) -> Self:
         self._before = listening.get()
@@ -148,7 +148,7 @@ class TerminalLine(Lines):
 
 
 def terminal_display(stage: str, leaves_time: bool = False) -> ProgressDisplay | None:
-    """Return a display that rewrites a line of standard error, or None if that is no terminal."""
+    """Return a display that rewrites a line of standard error; None if it is not a terminal."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     is_plain = os.environ.get("TERM", "dumb") == "dumb" and os.name != "nt"
     return TerminalLine(stage, leaves_time) if is_terminal and not is_plain else None
@@ -189,7 +189,7 @@ def without_progress() -> Iterator[None]:
 
 
 def tell(share: float | None, text: str) -> None:
-    """Show on the display, if there is one, how far the stage is: a share of 1, and a text."""
+    """Show on the display, if any, how far the stage is: a share from 0 to 1, and a text."""
     display = listening.get()
     if display is not None:
         display.show(share, text)
