@@ -120,7 +120,7 @@ def project(model: Model, rows: Any, how: str = "auto") -> Projection:
     needs = {
         "columns": (is_plane, "rows of two numbers", f"{len(model.columns_)} columns"),
         "pca": (has_pca, "rows of two numbers or more", of_pca),
-        "eigenfunctions": (K > 1, "a model of two clusters at least", f"one of {K}"),
+        "eigenfunctions": (K > 1, "a model of at least two clusters", f"one of {K}"),
     }
     if how not in needs:
         expected = "be 'auto', 'columns', 'eigenfunctions', 'pca', or points of shape (n_rows, 2)"
