@@ -1,12 +1,12 @@
-"""eigencut: spectral clustering that can be fitted once and then asked about new data.
+"""eigencut: spectral clustering that is fitted once and then labels new rows.
 
 X ──► affinity ──► cut ──► eigenpairs ──► pod ──► labels_            fit
 X_new ─► affinity.apply ─► extension ─► rotation ─► labels           predict
 
-Files beside the rooms: ``gpod`` (the estimator), ``model`` (what all models answer), ``pipeline``
-(what a fit does, in order), ``fitted`` (the answers of a fitted cut: labels, margins,
-probabilities), ``cut`` (NCut and RatioCut), ``discretization`` (POD), ``exceptions`` (warnings,
-errors and ``invalid``, which every refusal of an argument goes through), ``loading`` (files).
+Files beside the folders: ``gpod`` (the estimator), ``model`` (the methods of all models),
+``pipeline`` (the steps of a fit), ``fitted`` (labels, margins and probabilities of any row),
+``cut`` (NCut and RatioCut), ``discretization`` (POD), ``loading`` (models from files), and
+``exceptions`` (warnings, errors, and ``invalid``, which words all errors about arguments).
 """
 
 from importlib import import_module
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from eigencut.tables.table_model import TableModel
     from eigencut.updating.alignment import align_labels
 
-# Modules and the public names that they hold. They are imported when first used: scikit-learn takes
-# a second, and imports pandas where that is installed.
+# Modules and their public names, which are imported when they are first used: importing
+# scikit-learn, and pandas through it, takes a second.
 _NAMES = {
     "affinities": "Affinity Gaussian Kernel Landmarks Neighbors Precomputed RankedNeighbors",
     "auto.select": "select",
@@ -68,7 +68,7 @@ _NAMES = {
     "updating.alignment": "align_labels",
 }
 _HOME = {name: f"eigencut.{module}" for module, names in _NAMES.items() for name in names.split()}
-# Rooms whose names users write, eigencut.inspection.assess(model); and partners.
+# Folders whose functions users call as eigencut.inspection.assess(model), and partner packages.
 _ROOMS = ("compat", "export", "integrations", "plotting", "report", "inspection", "theory")
 _PARTNERS = ("image", "scanpy", "spark", "spatial")
 

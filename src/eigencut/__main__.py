@@ -1,4 +1,4 @@
-"""``python -m eigencut``: the command line."""
+"""Run the command line by ``python -m eigencut``."""
 
 import sys
 

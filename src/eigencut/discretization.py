@@ -1,12 +1,12 @@
 """POD, the program of optimal discretization (Algorithm 3; Yu and Shi, 2003).
 
-Looks for the rotation R and the labels that bring the rotated rows closest to indicator vectors:
+``pod`` finds labels and a rotation R of eigenvectors U. rows(U) has the rows of U at unit length:
 
-    minimize  || one_hot(labels) - rows(U) R ||_F    over labels and orthonormal R,
+    minimize  || one_hot(labels) - rows(U) R ||_F    over labels and orthonormal R.
 
-by turns. For given labels the best R comes from the singular value decomposition
-``one_hot^T rows(U) = V Omega Vt^T``, ``R = Vt V^T``, and reaches ``trace(R^T rows(U)^T one_hot) =
-tr(Omega)``; so the problem is to maximize ``tr(Omega)`` over labels.
+It improves labels and R in turn. For given labels, the best R comes from the singular value
+decomposition ``one_hot^T rows(U) = V Omega Vt^T`` as ``R = Vt V^T``, with the objective
+``trace(R^T rows(U)^T one_hot) = tr(Omega)``. So ``pod`` maximizes ``tr(Omega)`` over labels.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from eigencut.io.state_reader import StateReader
 class PodSettings:
     """How long ``pod`` searches for the best rotation."""
 
-    many_rows: int = 4000  # Beyond, starts are compared on some of them,
-    rows_per_cluster: int = 100  # or on so many for each cluster.
-    most_starts: int = 6  # So many times n_init starts are made at most.
-    cheap_entries: int = 20_000  # Up to so many entries of U, starts in vain are cheap.
-    few_clusters: int = 16  # Up to so many clusters, trying moves of single rows is cheap.
-    nearly_perfect: float = 1e-4  # Nothing is left to gain where a smaller share is missing.
-    ambiguous_rows: int = 32  # So many rows are tried in another cluster.
-    worth_moving: float = 1e-6  # Relative gain that a move must bring.
+    many_rows: int = 4000  # starts are compared on a sample of this size,
+    rows_per_cluster: int = 100  # or of this number of rows per cluster, if that is larger
+    most_starts: int = 6  # the largest number of starts, as a multiple of ``n_init``
+    cheap_entries: int = 20_000  # up to this many entries of U, further starts cost little
+    few_clusters: int = 16  # up to this K, single rows are tried in other clusters (``_polish``)
+    nearly_perfect: float = 1e-4  # the search ends this close to the largest possible objective
+    ambiguous_rows: int = 32  # rows that ``_best_move`` tries in their second cluster
+    worth_moving: float = 1e-6  # the least relative gain of such a move
 
 
 SETTINGS = PodSettings()
@@ -67,10 +67,9 @@ class Partition:
     objective_history : array of shape (n_iter,)
         ``tr(Omega)`` after each step, never falling.
     gap_history : array of shape (n_iter,)
-        The distance of the rotated rows from the axes of their clusters after each step, never
-        rising: the axis of the paper's figure of convergence.
-    n_iter : int
-    converged : bool
+        The distance of the rotated rows from the axes of their clusters after each step, which
+        never rises; the paper's figure of convergence shows it.
+    n_iter, converged : int, bool
 
     Examples
     --------
@@ -89,12 +88,12 @@ class Partition:
     converged: bool
 
     def _history(self) -> dict[str, Any]:
-        """How it was found, as plain values and arrays: all but labels and rotation."""
+        """Return all fields but labels and rotation, for a file."""
         return {name: v for name, v in vars(self).items() if name not in ("labels", "rotation")}
 
     @classmethod
     def _restored(cls, state: StateReader, labels: Indices, rotation: Array) -> Partition:
-        """A partition from its saved ``_history()``, its labels and rotation."""
+        """Return the partition of a saved ``_history()``, with these labels and rotation."""
         objective_history = state.array("objective_history", (None,))
         return cls(
             labels,
@@ -107,7 +106,7 @@ class Partition:
 
     @classmethod
     def _without_rotation(cls, labels: Indices, n_clusters: int) -> Partition:
-        """Return the clusters of a discrete cut, which no rotation has given."""
+        """Return the partition of a discrete cut, which has labels but no rotation."""
         none = np.empty(0)
         return cls(labels, np.empty((n_clusters, 0)), none, none, n_iter=0, converged=True)
 
@@ -118,8 +117,8 @@ class Partition:
 
 
 def normalize_rows(U: Array) -> Array:
-    """Rows of unit length (line 8 of Algorithms 1 and 2); rows of zeros stay as they are."""
-    # Dividing by the largest entry first keeps squares from over- and underflowing.
+    """Scale rows to unit length (line 8 of Algorithms 1 and 2); rows of zeros stay zeros."""
+    # Divide by the largest entry first, so that squares neither over- nor underflow.
     largest = np.abs(U).max(axis=1, keepdims=True)
     scaled = U / np.where(largest > 0, largest, 1.0)
     length = np.linalg.norm(scaled, axis=1, keepdims=True)
@@ -127,7 +126,7 @@ def normalize_rows(U: Array) -> Array:
 
 
 def assign(scores: Array) -> Indices:
-    """The best column of each row; the first of those that are equal up to rounding."""
+    """Return the column with the largest score of each row; the first one if several are equal."""
     return np.argmax(scores >= scores.max(axis=1, keepdims=True) - TIE, axis=1)
 
 
@@ -197,13 +196,13 @@ def pod(
         return _alternate(rows, next(_starts(rows, 1, rng)), max_iter, tol)
     if init is not None:
         shape, start = (rows.n_clusters, rows.n_clusters), real_array("init", init)
-        if start.shape != shape or not np.isfinite(start).all():  # singular or not
+        if start.shape != shape or not np.isfinite(start).all():  # it may be singular
             expected = f"be 'literal' or a finite matrix of shape {shape}"
             remedy = "leave it out for several starts from rows"
             raise invalid("init", expected, described(start), remedy)
         return _alternate(rows, start, max_iter, tol)
     some, enough = rows, max(SETTINGS.many_rows, SETTINGS.rows_per_cluster * rows.n_clusters)
-    if rows.n_rows > enough:  # which will do to find out where to start
+    if rows.n_rows > enough:  # a sample is enough to compare starts
         sample = np.sort(rng.choice(rows.n_rows, enough, replace=False))
         some = _WeightedRows(rows.rows[sample], rows.weight[sample])
     best = _best_of_many_starts(some, n_init, rng, max_iter, tol)
@@ -213,12 +212,12 @@ def pod(
 
 
 def check_n_init(n_init: Any) -> None:
-    """Refuse what is no number of starts, or more than anybody waits for."""
+    """Raise an error unless ``n_init`` is a number of starts up to 10 000."""
     check_count("n_init", n_init, "use the default of 10", most=10_000)
 
 
 class _WeightedRows:
-    """Rows of unit length, and how many times each counts."""
+    """Rows of unit length, and their weights."""
 
     def __init__(self, rows: Array, weight: Array) -> None:
         self.rows, self.weight = rows, weight
@@ -228,31 +227,31 @@ class _WeightedRows:
 
     @cached_property
     def total(self) -> float:
-        """The squared norm of any indicators, plus that of the rows."""
+        """The weighted squared norm of indicators plus that of the rows, for the gap of POD."""
         return float(self.weight.sum() + self.weight[~self.is_zero].sum())
 
     def sums(self, labels: Indices) -> Array:
-        """``one_hot^T rows``: the weighted sum of the rows of each cluster."""
+        """Return ``one_hot^T rows``: the weighted sum of the rows of each cluster."""
         K = self.n_clusters
         return np.stack([np.bincount(labels, c, K) for c in self._weighted_columns], axis=1)
 
     def best_rotation(self, labels: Indices) -> tuple[Array, float]:
-        """``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
+        """Return ``R = Vt V^T`` and ``tr(Omega)`` of ``one_hot^T rows = V Omega Vt^T``."""
         V, omega, Vt = np.linalg.svd(self.sums(labels))
         is_null = omega <= TIE * omega[0]
-        if is_null.any():  # as of a cluster without rows: rounding would decide where it looks
+        if is_null.any():  # e.g. a cluster without rows, whose direction rounding would choose
             V[:, is_null] = _basis_of_rows(np.eye(len(V)), V[:, is_null])
             Vt[is_null] = _basis_of_rows(self.rows, Vt[is_null].T).T
         return Vt.T @ V.T, float(omega.sum())
 
 
 def _basis_of_rows(rows: Array, basis: Array) -> Array:
-    """Return a basis of the same space, each column along the longest part of a row in the rest."""
+    """Return a basis of the same space with columns along rows, so that rounding is harmless."""
     parts, found = rows @ basis, []
     for _ in range(basis.shape[1]):
         lengths = np.linalg.norm(parts, axis=1)
         longest = first_of_largest(lengths)
-        if lengths[longest] <= TIE:  # rows that do not span the space have no part in the rest
+        if lengths[longest] <= TIE:  # the rows do not span the space
             return basis
         direction = parts[longest] / lengths[longest]
         found.append(direction)
@@ -263,8 +262,8 @@ def _basis_of_rows(rows: Array, basis: Array) -> Array:
 def _best_of_many_starts(
     rows: _WeightedRows, n_init: int, rng: np.random.RandomState, max_iter: int, tol: float
 ) -> Partition:
-    """Start until ``n_init`` starts in a row bring nothing better, or half as many the best."""
-    # Few rows make starts cheap and local optima many: up to three times as many are worth it.
+    """Run starts until ``n_init`` in a row fail to improve the best, or half as many repeat it."""
+    # With few rows, starts cost little and local optima are many: run up to three times as many.
     patience = int(np.clip(SETTINGS.cheap_entries // rows.rows.size, n_init, 3 * n_init))
     best: Partition | None = None
     in_vain, again, most = 0, 0, SETTINGS.most_starts * n_init
@@ -276,7 +275,7 @@ def _best_of_many_starts(
         else:
             in_vain += 1
             again += found.objective >= best.objective * (1 - 1e-9)
-        # No start can bring more than the weight of all rows, each of length one.
+        # The objective cannot exceed the weight of all rows, which have length 1.
         is_perfect = best.objective >= (1 - SETTINGS.nearly_perfect) * rows.weight.sum()
         is_enough = is_perfect or in_vain >= patience or again >= max(1, n_init // 2)
         advance(done, done if is_enough else min(done - in_vain + patience, most), "starts")
@@ -287,15 +286,15 @@ def _best_of_many_starts(
 
 
 def _starts(rows: _WeightedRows, n_init: int, rng: np.random.RandomState) -> Iterator[Array]:
-    """Rotations to start from: ``n_init`` made of different rows, then any."""
+    """Yield ``n_init`` starts that are made of rows, then random rotations without end."""
     candidates = np.flatnonzero(~rows.is_zero)
     if len(candidates):
         n_rows, K = min(n_init, len(candidates)), rows.n_clusters
         for first in rng.choice(candidates, size=n_rows, replace=False):
-            # Step 1 of Algorithm 3: ``c += |rows R_{k-1}|``, the next column is the row of least c.
+            # Step 1 of Algorithm 3: c += |rows R_{k-1}|; the row of the least c is the next column.
             rotation = np.empty((K, K))
             rotation[:, 0] = rows.rows[first]
-            # A row of zeros is orthogonal to everything and starts nothing.
+            # Rows of zeros, which are orthogonal to everything, are never chosen.
             overlap = np.where(rows.is_zero, np.inf, 0.0)
             for k in range(1, K):
                 overlap += np.abs(rows.rows @ rotation[:, k - 1])
@@ -306,7 +305,7 @@ def _starts(rows: _WeightedRows, n_init: int, rng: np.random.RandomState) -> Ite
 
 
 def _alternate(rows: _WeightedRows, rotation: Array, max_iter: int, tol: float) -> Partition:
-    """Steps 3 and 4 of Algorithm 3, until the labels stay or the objective stops growing."""
+    """Run steps 3 and 4 of Algorithm 3 until labels no longer change or the objective stalls."""
     history: list[float] = []
     labels = np.full(rows.n_rows, -1)
     converged = False
@@ -330,7 +329,7 @@ def _alternate(rows: _WeightedRows, rotation: Array, max_iter: int, tol: float) 
 
 
 def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float) -> Partition:
-    """Leave a fixed point of the alternation by moving ambiguous rows, as long as that pays."""
+    """Improve a fixed point of ``_alternate`` by moving single rows, while that pays."""
     if rows.rows.size > SETTINGS.cheap_entries or not 1 < rows.n_clusters <= SETTINGS.few_clusters:
         return partition
     for _ in range(max_iter):
@@ -347,7 +346,7 @@ def _polish(partition: Partition, rows: _WeightedRows, max_iter: int, tol: float
 
 
 def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
-    """The labels after the best move of one row, or None if no move raises the objective."""
+    """Return the labels after the best move of one ambiguous row, or None if no move pays."""
     labels, scores, every = partition.labels, rows.rows @ partition.rotation, np.arange(rows.n_rows)
     own = scores[every, labels]
     scores[every, labels] = -np.inf
@@ -368,16 +367,16 @@ def _best_move(partition: Partition, rows: _WeightedRows) -> Indices | None:
 
 
 def align(U: Array, partition: Partition, reference: Array, weight: Array) -> Array:
-    """Return the rotation that carries rows of U to a partition of ``reference``."""
+    """Return the rotation of U that fits the labels of a partition of ``reference`` best."""
     if U is reference or np.array_equal(U, reference):
         return partition.rotation
     return _WeightedRows(normalize_rows(U), weight).best_rotation(partition.labels)[0]
 
 
 def _number_by_size(partition: Partition, rows: _WeightedRows) -> Partition:
-    """Clusters by decreasing size, ties by first row; columns of R in the same order."""
+    """Number the clusters by decreasing size, and order the columns of R in the same way."""
     labels, rotation = partition.labels, partition.rotation
-    # Numbering can move ambiguous rows, and that the order of sizes; it mostly settles at once.
+    # Repeat: ties go to the first column, so that a new order can change labels, and then sizes.
     for _ in range(len(rotation) + 1):
         columns = by_size(labels, rows.weight, len(rotation))
         if (columns == np.arange(len(rotation))).all():
@@ -388,7 +387,7 @@ def _number_by_size(partition: Partition, rows: _WeightedRows) -> Partition:
 
 
 def by_size(labels: Indices, weight: Array, n_clusters: int) -> Indices:
-    """Cluster numbers by decreasing size; of equal ones, the one that occurs first."""
+    """Return cluster numbers by decreasing size; equal clusters by their first row."""
     size = np.bincount(labels, weights=weight, minlength=n_clusters)
     first = np.full(n_clusters, np.inf)
     np.minimum.at(first, labels, np.arange(len(labels)))

@@ -1,4 +1,4 @@
-"""Every warning and error class of the library, and the one form of an error about an argument."""
+"""All warning and error classes, and ``invalid``, which words the errors about arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def invalid(
     parameter: str, expected: str, got: object, remedy: str, error: type[Exception] = ValueError
 ) -> Exception:
     """Return the error for an argument that cannot be used; the caller raises it."""
-    parts = (parameter, expected, str(got), remedy)  # names of columns can be of any length
+    parts = (parameter, expected, str(got), remedy)  # each can contain long names of columns
     parameter, expected, got, remedy = (
         part if len(part) <= 1000 else f"{part[:400]}...{part[-100:]}" for part in parts
     )
@@ -18,7 +18,7 @@ def invalid(
 
 
 class EmptyTableError(ValueError):
-    """A table without rows, which a command leaves alone with an exit code of its own kind."""
+    """The error of a table without rows; the command line exits with a code of its own."""
 
 
 class GraphWarning(UserWarning):
@@ -26,11 +26,11 @@ class GraphWarning(UserWarning):
 
 
 class MemoryRefusal(MemoryError):
-    """The error of a fit that would need more memory than it may use."""
+    """The error of a fit that would need more memory than it may use; raised before it starts."""
 
 
 class NoEigenfunctions(AttributeError, ValueError):
-    """What only a relaxed cut has was asked of a model of a discrete cut."""
+    """The error of methods that need eigenfunctions, on a model of a discrete cut without them."""
 
 
 class ModelFileError(ValueError):
@@ -38,7 +38,7 @@ class ModelFileError(ValueError):
 
 
 class RefusedRow(ValueError):
-    """A row that cannot be a point of a metric."""
+    """The error of a row that a metric has no distances for, such as zeros for "cosine"."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class RefusedRow(ValueError):
         self.parts = (expectation, got, remedy)
         self.row, self.column, self.check, self.place = row, column, check, place
 
-    def __reduce__(self) -> tuple[Any, ...]:  # for errors that come from another process
+    def __reduce__(self) -> tuple[Any, ...]:  # pickles errors that other processes send
         return type(self), (*self.parts, self.row, self.column, self.check, self.place)
 
     def at(self, where: str, name: str | None = None) -> RefusedRow:
-        """Return the same error with another place, and the name of the column."""
+        """Return the same error with another description of the place, and the column's name."""
         place = where
         if self.column is not None:
             place += f", column {self.column if name is None else repr(name)}"
@@ -67,12 +67,12 @@ class RefusedRow(ValueError):
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """The text, cut off where it is longer."""
+    """Return a text cut off after ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def printable(text: str, also: str = "") -> str:
-    """The text with an escape for each character that does not print, but for those in ``also``."""
+    """Return a text with escapes for characters that do not print, except for those in ``also``."""
     if text.isprintable():
         return text
     return "".join(

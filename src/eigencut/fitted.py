@@ -1,6 +1,6 @@
-"""The fitted cut: what answers for new rows, apart from the estimator that made it.
+"""``FittedCut``: the result of a fit that labels any row, without the parameters of ``GPOD``.
 
-Files keep it, and risk, export, integrations, experiments and the command line use it.
+Relaxed cuts label a row by eigenfunctions, discrete cuts by its total weight to each cluster.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ from eigencut.graphs.base import Graph, OutlierThreshold, RowGraph
 from eigencut.io.state_reader import LARGEST, StateReader, csr_state
 from eigencut.solvers.relaxed_cut import EigenPairs
 
-_TINY_SHARE = 1 / 20  # of an average cluster
-_LISTED = 8  # sizes named in a warning
-_UNIT = 1 + 1e-6  # of an entry of a rotation, at most, rounding allowed for
+_TINY_SHARE = 1 / 20  # of the average size: smaller clusters cause a warning,
+_LISTED = 8  # which lists this many sizes
+_UNIT = 1 + 1e-6  # the largest entry of a rotation, with rounding
 _LEAST_TEMPERATURE = 1e-6
 _TINY = 1e-200
-_BY_MEANS = 0.05  # of a vote, where limits of sizes bind
-_ENOUGH_VERTICES = 1 << 16  # to know the temperature by
+_BY_MEANS = 0.05  # with limits of sizes, the part of a vote that depends on cluster means
+_ENOUGH_VERTICES = 1 << 16  # vertices from which the temperature is computed
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What there is to say of some rows: labels, margins, support and probabilities of each."""
+    """Labels, margins, support and probabilities of some rows."""
 
     labels: Indices
     margins: Array
@@ -66,19 +66,19 @@ class Answers:
 
 @dataclass(frozen=True)
 class FittedCut(ABC):
-    """What answers for any row: a relaxed cut or a discrete one."""
+    """A cut of the training rows, relaxed or discrete, and its extension to any row."""
 
-    outlier_threshold: OutlierThreshold  # the least support of rows that are none, and how many are
+    outlier_threshold: OutlierThreshold  # rows with less support are outliers
     partition: Partition  # the clusters of the training vertices
     n_components: int  # connected components of the graph
 
-    # What both kinds have,
+    # Both kinds have these,
     affinity: ClassVar[Any]
     cut: ClassVar[Any]
     n_clusters: ClassVar[Any]
     voters: ClassVar[Any]
-    directions: ClassVar[Any]  # what the embedding of each cluster points to, a column for each
-    # and what only a relaxed cut has; a discrete one refuses.
+    directions: ClassVar[Any]  # (K, K): the direction of each cluster in the embedding, a column
+    # and only a relaxed cut has these; a discrete one raises ``NoEigenfunctions``.
     functions: ClassVar[Any]
     rotation: ClassVar[Any]
     rotation_of_vectors: ClassVar[Any]
@@ -86,81 +86,81 @@ class FittedCut(ABC):
 
     @property
     def least_support(self) -> float:
-        """Rows with less support count as outliers."""
+        """The support below which rows count as outliers."""
         return self.outlier_threshold.least
 
     @property
     def n_rows(self) -> float:
-        """n, the number of training rows; where they have weights, the sum of these."""
+        """The number of training rows, or the sum of their weights."""
         return float(self.affinity.n_rows_)
 
     @abstractmethod
     def embedding(self, X: Array, dtype: Any = np.float64) -> Any:
-        """What ``transform`` returns for each row."""
+        """Return the embedding of each row, as ``GPOD.transform`` does."""
 
     @abstractmethod
     def probabilities_of_labels(self, embedding: Any) -> Array:
-        """The probability of its label, for each training row, given its embedding."""
+        """Return the probability of the label of each training row, given its embedding."""
 
     @abstractmethod
     def error(self, X: Array, sample_weight: Any = None) -> float:
-        """Minus what ``score`` returns for the rows."""
+        """Return minus what ``GPOD.score`` returns for the rows."""
 
     @abstractmethod
     def at_training_rows(self, graph: Graph, X: Any) -> tuple[Indices | None, Any]:
-        """Labels and embedding of the training rows X, where there is room for them."""
+        """Return labels and embedding of the training rows X, or None if they are not kept."""
 
     @abstractmethod
     def labels_at(self, graph: Graph, X: Any) -> Indices:
-        """Labels of the rows X of the graph."""
+        """Return the labels of the training rows X."""
 
     @abstractmethod
     def reordered(self, columns: Indices) -> FittedCut:
-        """The same clusters in another order."""
+        """Return the same cut with its clusters in another order."""
 
     @abstractmethod
     def _scored(self, X: Array) -> tuple[Any, Array]:
-        """The score of each row for each cluster, perhaps sparse, and the support of the row."""
+        """Return the scores of each row for the clusters, maybe sparse, and its support."""
 
     @abstractmethod
     def _leading(self, scores: Any) -> tuple[Indices, Array]:
-        """The cluster of each row, and its lead over the second."""
+        """Return the cluster of each row, and the lead of its score over the second one."""
 
     @abstractmethod
     def _probabilities(self, scores: Any, labels: Indices, certain: Array) -> Array:
-        """The probabilities of clusters, given labels and how certain each row is."""
+        """Return the probabilities of clusters, given labels and certainties of rows."""
 
     def scores_and_support(self, X: Array) -> tuple[Array, Array]:
-        """The score of each row for each cluster, and how well the data support the row."""
+        """Return the score of each row for each cluster, and the support of the row."""
         scores, support = self._scored(X)
         return scores.toarray() if issparse(scores) else scores, support
 
     def scores(self, X: Array) -> Array:
-        """The score of each row for each cluster."""
+        """Return the score of each row for each cluster."""
         return self.scores_and_support(X)[0]
 
     def support(self, X: Array) -> Array:
-        """How well the data support each row: log d(x), or what the affinity has instead."""
+        """Return the similarity of each row to the training rows (log d(x) for most affinities)."""
         return self._scored(X)[1]
 
     def labels(self, X: Array, *, mark_outliers: bool = False) -> Indices:
-        """The cluster of each row; with ``mark_outliers``, -1 where the support is too low."""
+        """Return the cluster of each row; with ``mark_outliers``, -1 if its support is too low."""
         scores, support = self._scored(X)
         return self._marked(self._leading(scores)[0], support, mark_outliers)
 
     def margins(self, X: Array) -> Array:
-        """How clearly each row belongs to its cluster, from 0 to 1; 0 without any support."""
+        """Return how clearly each row belongs to its cluster, from 0 (or without support) to 1."""
         scores, support = self._scored(X)
         return certainty(support, self.least_support) * self._leading(scores)[1]
 
     def probabilities(self, X: Array) -> Array:
-        """The probability of each cluster, for each row; the largest is that of its label."""
+        """Return the probability of each cluster, for each row; the label has the largest."""
         scores, support = self._scored(X)
         certain = certainty(support, self.least_support)
         return self._probabilities(scores, self._leading(scores)[0], certain)
 
     def answers(self, X: Array, *, mark_outliers: bool = False) -> Answers:
-        """Labels, margins, support and probabilities in one pass over the rows."""
+        """Return labels, margins, support and probabilities in one pass over the rows."""
         scores, support = self._scored(X)
         labels, leads = self._leading(scores)
         certain = certainty(support, self.least_support)
@@ -169,19 +169,19 @@ class FittedCut(ABC):
         return Answers(labels, certain * leads, support, probabilities)
 
     def _marked(self, labels: Indices, support: Array, mark_outliers: bool) -> Indices:
-        """The labels, with ``OUTLIER`` where the support is too low if that is asked for."""
+        """Return labels; with ``mark_outliers``, ``OUTLIER`` where the support is too low."""
         if not mark_outliers:
             return labels
         return np.where(is_outlier(support, self.least_support), OUTLIER, labels)
 
     def is_outlier(self, X: Array) -> Mask:
-        """Which rows ``labels`` marks as outliers, if it does."""
+        """Return which rows have so little support that they are outliers."""
         return is_outlier(self.support(X), self.least_support)
 
     def at_all_rows(
         self, X: Any, known: Indices, labels: Indices, embedding: Any
     ) -> tuple[Indices, Any]:
-        """Labels and embedding of all rows, given those of the ``known`` ones: what was fitted."""
+        """Return labels and embedding of all rows, given those of the ``known`` (fitted) rows."""
         others = np.setdiff1d(np.arange(X.shape[0]), known)
         if not len(others):
             return labels, embedding
@@ -193,7 +193,7 @@ class FittedCut(ABC):
         return labels, embedding
 
     def _state(self) -> dict[str, Any]:
-        """As plain values, arrays and the affinity."""
+        """Return the cut for a file: plain values, arrays and the affinity."""
         threshold = self.outlier_threshold
         return {
             "affinity": self.affinity,
@@ -207,12 +207,12 @@ class FittedCut(ABC):
 
     @staticmethod
     def _restored(state: StateReader, cut: Cut) -> FittedCut:
-        """Take back a saved ``_state()``."""
+        """Return the cut of a saved ``_state()``."""
         affinity: Affinity = state.fitted("affinity", Affinity)  # type: ignore[type-abstract]
         n_vertices = len(affinity.multiplicity_)
         K, n_judged = state.integer("n_clusters", 1, n_vertices), float(affinity.n_rows_)
         n_outside, one_row = 0.0, 1.0
-        if "n_judged" in state:  # older files have no counts
+        if "n_judged" in state:  # older files lack these counts
             n_judged = state.number("n_judged", least=_TINY)
             n_outside = state.number("n_outside", least=0.0, most=n_judged * (1 + 1e-9))
             one_row = state.number("one_row", least=_TINY)
@@ -246,11 +246,11 @@ def _warn_about_empty_clusters(labels: Indices, n_clusters: int) -> None:
 
 @dataclass(frozen=True)
 class FittedRelaxedCut(FittedCut):
-    """Eigenfunctions, and how they become labels."""
+    """Eigenfunctions, and the rotation that turns them into scores of clusters."""
 
     functions: Eigenfunctions  # type: ignore[misc]
-    rotation: Array  # type: ignore[misc]  # (K, K): carries the eigenfunctions to clusters
-    temperature: float  # type: ignore[misc]  # of probabilities; see ``extension/labelling.py``
+    rotation: Array  # type: ignore[misc]  # (K, K): from eigenfunctions to clusters
+    temperature: float  # type: ignore[misc]  # of the softmax; see ``extension/labelling.py``
 
     @classmethod
     def from_functions(
@@ -262,7 +262,7 @@ class FittedRelaxedCut(FittedCut):
         partition: Partition | None = None,
         **starts: Any,
     ) -> FittedRelaxedCut:
-        """Discretize eigenvectors, unless the partition is known; ``starts`` are for ``pod``."""
+        """Make the fitted cut; ``pod(..., **starts)`` finds the partition if it is None."""
         U, weight = functions.eigenvectors(), graph.multiplicity
         if partition is None:
             with blas_threads(1):
@@ -283,12 +283,12 @@ class FittedRelaxedCut(FittedCut):
 
     @property
     def voters(self) -> Indices:
-        """The clusters of the training vertices that rows are compared with."""
+        """The cluster of each training vertex."""
         return self.partition.labels
 
     @property
     def rotation_of_vectors(self) -> Array:
-        """The rotation of the eigenvectors, which that of the functions extends."""
+        """The rotation of the eigenvectors; ``rotation`` belongs to the eigenfunctions."""
         return self.partition.rotation
 
     @property
@@ -323,7 +323,7 @@ class FittedRelaxedCut(FittedCut):
         return replace(self, partition=partition, rotation=self.rotation[:, columns])
 
     def embedding(self, X: Array, dtype: Any = np.float64) -> NDArray[Any]:
-        """``u_k(x)`` for each row x of X, in double or in single precision."""
+        """Return ``u_k(x)`` for each row x of X, in double or in single precision."""
         if np.dtype(dtype) == np.float32:
             return self.functions.in_single_precision(X)
         return self.functions(X)
@@ -364,8 +364,8 @@ class FittedRelaxedCut(FittedCut):
             scores /= length[:, np.newaxis]
             probabilities = self._probabilities(scores, labels, certain)
             top = probabilities[np.arange(len(labels)), labels]
-            # Of the difference of two scores of a unit row, and of c; p changes by p (1 - p) c of
-            # it. Bounds are of the worst case: true errors are a thousandth of them.
+            # A worst-case bound on the error of a difference of scores and of c; p changes by at
+            # most p (1 - p) c times it. True errors are far smaller.
             off = 2 * np.sqrt(2) * values.error / length + values.degree_error
             off = top * (1 - top) * certain * np.where(is_certain, off, 0)
             return probabilities, is_certain & (off < 0.1 * self.temperature)
@@ -380,13 +380,13 @@ class FittedRelaxedCut(FittedCut):
         return probabilities[np.arange(len(labels)), labels]
 
     def error(self, X: Array, sample_weight: Any = None) -> float:
-        """The mean error of the eigenfunctions on pairs of the rows."""
+        """Return the mean error of the eigenfunctions on pairs of rows."""
         from eigencut.theory.errors import held_out_error
 
         return held_out_error(self, X, sample_weight)
 
     def margins_at_vertices(self) -> Array:
-        """The margin of each training vertex."""
+        """Return the margin of each training vertex."""
         return margins_of(normalize_rows(self.functions.at_training_vertices()) @ self.rotation)
 
     def _state(self) -> dict[str, Any]:
@@ -401,19 +401,19 @@ class FittedRelaxedCut(FittedCut):
 
 @dataclass(frozen=True)
 class FittedDiscreteCut(FittedCut):
-    """Clusters extended by ``h_k(x)``, the share of a row's weight that goes to cluster k."""
+    """Clusters extended to any row by ``h_k(x)``, the share of its weight to rows of cluster k."""
 
     affinity: Affinity  # type: ignore[misc]
     cut: Cut  # type: ignore[misc]
     voters: Indices  # type: ignore[misc]  # clusters of the training vertices
-    links: Any  # (K, K), sparse: the weight between each two clusters
-    # (n_vertices, K): what each vertex gives to each cluster, prices of the clusters included,
-    # where limits of their sizes bind. Then shares are averages of these, instead of h_k(x).
+    links: Any  # (K, K), sparse: the total weight between each two clusters
+    # (n_vertices, K): the vote of each vertex for each cluster, with the prices of clusters, if
+    # limits of sizes have an effect. Shares are then averages of votes instead of h_k(x).
     votes: Array | None = None
-    prices: Array | None = None  # (K,)
+    prices: Array | None = None  # (K,): what the limits add to the score of each cluster
     is_guided: bool = False  # whether known labels or pairs have guided the cut
 
-    most_columns: ClassVar[int] = 100  # of an embedding that is dense
+    most_columns: ClassVar[int] = 100  # embeddings with more columns are sparse
 
     @classmethod
     def from_labels(
@@ -425,7 +425,7 @@ class FittedDiscreteCut(FittedCut):
         n_clusters: int,
         outlier_quantile: float,
     ) -> FittedDiscreteCut:
-        """Extend the clusters of the vertices of a graph to any row."""
+        """Make the fitted cut from the clusters of a graph's vertices."""
         labels = np.argsort(by_size(labels, graph.multiplicity, n_clusters))[labels]
         _warn_about_empty_clusters(labels, n_clusters)
         at_vertices = affinity.shares_at_vertices(graph, labels, n_clusters)
@@ -445,7 +445,7 @@ class FittedDiscreteCut(FittedCut):
 
     @property
     def functions(self) -> Eigenfunctions:
-        """Refuse: there are no eigenfunctions."""
+        """Raise an error: there are no eigenfunctions."""
         expected = "be 'relaxed' for what eigenvalues and eigenfunctions tell"
         got = "a model of a discrete cut, which has no eigenvalues"
         raise invalid("solver", expected, got, "fit GPOD with solver='relaxed'", NoEigenfunctions)
@@ -477,7 +477,7 @@ class FittedDiscreteCut(FittedCut):
         return shares.toarray() if self.n_clusters <= self.most_columns else shares
 
     def error(self, X: Array, sample_weight: Any = None) -> float:
-        """The mean share of a row's weight that leaves its cluster."""
+        """Return the mean share of a row's weight that leaves its cluster."""
         shares = self.affinity.shares(X, self.voters, self.n_clusters)[0]
         own = shares[np.arange(shares.shape[0]), self.labels(X)]
         weight = check_sample_weight(sample_weight, X.shape[0])
@@ -505,10 +505,10 @@ class FittedDiscreteCut(FittedCut):
         return leading_clusters(scores)
 
     def _probabilities(self, scores: Any, labels: Indices, certain: Array) -> Array:
-        """``c h_k(x) + (1 - c) / K``; the label is the first of the largest."""
+        """Return ``c h_k(x) + (1 - c) / K``, with the label as the first of the largest."""
         shares, certain = scores.toarray(), certain[:, np.newaxis]
         every = np.arange(len(labels))
-        shares[every, labels] = shares.max(axis=1)  # of equals, up to rounding, the first
+        shares[every, labels] = shares.max(axis=1)  # others may be larger by rounding
         odds = certain * shares + (1 - certain) / self.n_clusters
         at_label = odds[every, labels][:, np.newaxis]
         is_before = np.arange(self.n_clusters) < labels[:, np.newaxis]
@@ -516,7 +516,7 @@ class FittedDiscreteCut(FittedCut):
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def leads(self, embedding: Any) -> Array:
-        """The lead of the label of each row, given its embedding."""
+        """Return the lead of the label of each row over the second cluster, given its embedding."""
         shares = csr_array(embedding)
         has_any, leads = np.diff(shares.indptr) > 0, np.zeros(shares.shape[0])
         leads[has_any] = leading_clusters(shares[has_any])[1]
@@ -537,7 +537,7 @@ class FittedDiscreteCut(FittedCut):
 
 
 def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str, Any]:
-    """What only a discrete cut has, from its saved ``_state()``."""
+    """Return the fields that only a discrete cut has, from its saved ``_state()``."""
     labels = state.indices("labels_of_vertices", (n_vertices,), below=K)
     links = state.csr("links", K, K) if "links" in state else csr_array((K, K))
     if links.nnz and not 0 <= links.data.min() <= links.data.max() <= LARGEST:
@@ -555,7 +555,7 @@ def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str,
 
 
 def leading_clusters(shares: Any) -> tuple[Indices, Array]:
-    """Return the first cluster with the largest share of each row, and its lead over the second."""
+    """Return the cluster with the largest share of each (sparse) row, and its lead."""
     starts, columns, data = shares.indptr[:-1], shares.indices, shares.data
     if not len(starts):
         return np.empty(0, dtype=np.intp), np.empty(0)
@@ -578,18 +578,18 @@ def with_size_limits(
     is_sample: bool = False,
     is_guided: bool = False,
 ) -> FittedCut:
-    """Return the cut with clusters that keep to limits of their sizes; itself, if they do already.
+    """Return a cut whose clusters satisfy limits of sizes, or ``fitted`` if its clusters do.
 
-    The score of a row is the average of the votes of the vertices that it gives weight to, and each
-    cluster has a price that is added to it (``extension/sizes.py``).
+    The vertices vote for clusters. The score of a row for a cluster is the weighted average of
+    these votes, plus a price of the cluster that changes its size (``extension/sizes.py``).
     """
-    # X are the rows of the graph, or those that it is a sample of. Sizes are those of the rows
-    # where they are at hand, and sums over landmarks otherwise.
+    # X has the rows of the graph, or (``is_sample``) all rows, if the graph has only a sample.
+    # Sizes count the rows of X if possible, and otherwise the weights of landmarks.
     affinity, K, weight = fitted.affinity, fitted.n_clusters, graph.multiplicity
     of_rows = is_sample or (graph.has_rows and not isinstance(graph, RowGraph))
     if of_rows:
         counted = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        # After an update landmarks stand for rows that are gone.
+        # After an update, landmarks also stand for rows that are no longer in memory.
         of_rows = is_sample or math.isclose(counted.sum(), graph.n_rows)
         weight = counted if of_rows else weight
     limits = SizeLimits.from_parameters(low, high, K, weight)
@@ -610,7 +610,7 @@ def with_size_limits(
         scores = _averages_at_rows(affinity, graph, votes)
     prices, _ = price_clusters(scores, weight, limits)
     prices = prices - prices.min()
-    # As ``labels`` will be: shares that add up to 1, of which nearly equal ones are equal.
+    # As ``labels`` will compute it: shares that add up to 1, with ties within rounding.
     given = assign((scores + prices) / (1 + prices.sum()))
     excess = limits.excess(np.bincount(given, weight, K))
     if excess.any():
@@ -633,13 +633,13 @@ def with_size_limits(
         prices=prices,
         is_guided=is_guided,
     )
-    if is_guided:  # classes keep their numbers
+    if is_guided:  # clusters keep the numbers of their classes
         return discrete
     return discrete.reordered(by_size(labels, graph.multiplicity, K))
 
 
 def _votes_of_vertices(fitted: FittedCut) -> Array:
-    """Return what each vertex gives to each cluster, a little by the distance to its mean."""
+    """Return the vote of each vertex for each cluster; a small part is by distance to its mean."""
     affinity, K, labels = fitted.affinity, fitted.n_clusters, fitted.partition.labels
     if isinstance(fitted, FittedDiscreteCut):
         votes = np.eye(K)[fitted.voters]
@@ -652,20 +652,20 @@ def _votes_of_vertices(fitted: FittedCut) -> Array:
         return votes
     members = csr_array((affinity.multiplicity_, labels, np.arange(len(labels) + 1)), votes.shape)
     sizes = np.asarray(members.sum(axis=0))
-    places = places / (abs(places).max() or 1.0)  # so that no square is infinite
+    places = places / (abs(places).max() or 1.0)  # so that squares are finite
     means = members.T @ places
     means = (means.toarray() if issparse(means) else means) / np.maximum(sizes, 1)[:, np.newaxis]
     own = places.multiply(places).sum(axis=1) if issparse(places) else (places**2).sum(axis=1)
     squared = np.asarray(own)[:, np.newaxis] - 2 * (places @ means.T) + (means**2).sum(axis=1)
     squared[:, sizes == 0] = squared.max()
-    # Linear in the squared distance, so that a price moves a straight border between two means.
+    # Linear in the squared distance: borders between means are straight, and prices move them.
     near = squared.mean(axis=1, keepdims=True) - squared
     near = (1 + near / (np.abs(near).max() or 1.0)) / fitted.n_clusters
     return (1 - _BY_MEANS) * votes + _BY_MEANS * near
 
 
 def links_between(graph: Graph, labels: Indices, n_clusters: int) -> Any:
-    """Return the weight between each two clusters of a graph."""
+    """Return the total weight of edges between each two clusters of a graph."""
     n, count = graph.n_vertices, graph.multiplicity
     indicators = csr_array((count, labels, np.arange(n + 1)), shape=(n, n_clusters))
     if not issparse(graph.weights):
@@ -674,14 +674,14 @@ def links_between(graph: Graph, labels: Indices, n_clusters: int) -> Any:
 
 
 def _averages_at_rows(affinity: Affinity, graph: Graph, V: Array) -> Array:
-    """Return what the training rows get of values at the vertices, as new rows would."""
+    """Return the averages of values at vertices that training rows get, as new rows would."""
     return np.asarray(graph.at_rows(affinity.averages_at_vertices(graph, V), np.asarray))
 
 
 def _restored_functions(
     state: StateReader, affinity: Affinity, cut: Cut, n_clusters: int
 ) -> Eigenfunctions:
-    """Restore the eigenfunctions of a fitted cut, or combinations of them, from a file."""
+    """Return the eigenfunctions of a fitted cut, or combinations of them, from a file."""
     n_vertices = len(affinity.multiplicity_)
     is_combined = "combination" in state
     n_pairs = state.integer("n_combined", n_clusters, n_vertices) if is_combined else n_clusters
@@ -694,7 +694,7 @@ def _restored_functions(
 
 
 def _temperature(functions: Eigenfunctions, rotation: Array) -> float:
-    """Return the temperature of probabilities, by the margins of (some) training vertices."""
+    """Return the temperature of probabilities that suits the margins of training vertices."""
     at_vertices, weight = functions.at_training_vertices(), functions.affinity.multiplicity_
     some = slice(None, None, -(-len(weight) // _ENOUGH_VERTICES))
     scores = normalize_rows(at_vertices[some]) @ rotation
@@ -702,7 +702,7 @@ def _temperature(functions: Eigenfunctions, rotation: Array) -> float:
 
 
 def warn_about_tiny_clusters(fitted: FittedCut, graph: Graph) -> None:
-    """Warn where a cluster has less than a twentieth of the rows of an average one."""
+    """Warn if a cluster has less than a twentieth of the rows of an average cluster."""
     sizes = np.bincount(fitted.partition.labels, graph.multiplicity, fitted.n_clusters)
     if sizes.min() >= _TINY_SHARE * graph.n_rows / len(sizes):
         return

@@ -1,4 +1,4 @@
-"""GPOD: the estimator. Its parameters, and every question that it answers in a few lines."""
+"""``GPOD``: the estimator, with its parameters and public methods."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from eigencut.updating.update import Updated
 
 
-_MOST_NAMES = 1 << 16  # of clusters and parts in a file
+_MOST_NAMES = 1 << 16  # names of clusters in a file
 
 
 class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
@@ -277,7 +277,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return sets.predict_set(X, coverage)
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
-        """Return eigenvectors at any row; of a discrete cut, shares of a row's weight by cluster.
+        """Return the eigenvectors at each row, or its shares of weight by cluster (discrete cut).
 
         Parameters
         ----------
@@ -341,11 +341,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             return -self.fitted_cut_.error(rows, sample_weight)
 
     def update(
-        self,
-        X: ArrayLike | Rows,
-        *,
-        sample_weight: ArrayLike | None = None,
-        decay: float = 1.0,
+        self, X: ArrayLike | Rows, *, sample_weight: ArrayLike | None = None, decay: float = 1.0
     ) -> Self:
         """Refit the model as if it had seen these rows too; clusters keep their numbers.
 
@@ -385,7 +381,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def gpod(self) -> GPOD:
-        """Return the model itself, for rows whose columns are scaled already."""
+        """Return the model for rows whose columns are scaled already: a copy without scales."""
         if self.column_scales_ is None:
             return self
         model = copy(self)
@@ -393,38 +389,38 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return model
 
     def prepare(self, X: Any, at_least: int = 1) -> Prepared:
-        """Return the rows, checked, and that all of them are complete."""
+        """Return the rows, checked and scaled, and a mask by which all of them are complete."""
         check_is_fitted(self)
-        narrow = self.fitted_cut_.affinity.streams  # which reads few rows at a time
+        narrow = self.fitted_cut_.affinity.streams  # it converts few rows at a time to float64
         rows = check_rows(self, X, reset=False, at_least=at_least, keeps_narrow=narrow)
         return self.from_units(rows), np.ones(rows.shape[0], dtype=bool)
 
     def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
-        """Return the blocks of a stream with the columns of the fit."""
+        """Return the blocks of a stream, scaled, after a check of its columns."""
         check_stream(self, rows)
         return ((self.from_units(block), np.ones(len(block), dtype=bool)) for block in rows)
 
     def in_units(self, rows: Array) -> Array:
-        """Return prepared rows in the units of the columns."""
+        """Return prepared rows in the original units of the columns."""
         rows = np.asarray(rows, dtype=np.float64)
         return rows if self.column_scales_ is None else rows * self.column_scales_
 
     def from_units(self, points: Any) -> Any:
-        """Return points in the units of the columns as prepared rows."""
+        """Return points in the original units of the columns as prepared rows."""
         return points if self.column_scales_ is None else points / self.column_scales_
 
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> AbstractContextManager[None]:
-        """Return a context in which errors name refused rows by their place."""
+        """Return a context in which errors name refused rows by their place in X."""
         return naming_refused_rows(rows, getattr(self, "feature_names_in_", None), X)
 
     def for_prepared_rows(self) -> GPOD:
-        """Return a copy to fit on rows whose columns have their units already."""
+        """Return an unfitted copy for rows that are prepared already: it does not scale columns."""
         model: GPOD = clone(self)
         is_auto = isinstance(self.affinity, str) and self.affinity == "auto"
         return model.set_params(metric=self.metric or "euclidean") if is_auto else model
 
     def labels_of(self, rows: Any) -> Indices:
-        """Return the numbers of the clusters of prepared rows."""
+        """Return the numbers of the clusters of prepared rows, or -1 for outliers."""
         labels = self.fitted_cut_.labels(rows, mark_outliers=self.outliers == "label")
         return self.numbering_.of_labels(labels)
 
@@ -493,7 +489,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         )
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
-        """Put clusters in another order, and give them these numbers."""
+        """Give the clusters this order and these numbers."""
         given: dict[str, Any] = {"embedding": self.__dict__.get("embedding_")}
         if hasattr(self, "labels_") and not hasattr(self, "updated_"):
             given["labels"] = np.argsort(columns)[self.partition_.labels]
@@ -512,22 +508,22 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def probabilities_(self) -> Array:
-        """The probability of the label of each training row; 0 where that is -1."""
+        """The probability of the label of each training row; 0 for the label -1."""
         if "embedding_" not in self.__dict__:
-            text = "probabilities_ is there only where embedding_ is; use predict_proba(X)."
+            text = "probabilities_ needs embedding_, which is not set; use predict_proba(X)."
             raise AttributeError(text)
         own = self.fitted_cut_.probabilities_of_labels(self.embedding_)
         return np.where(self.labels_ == OUTLIER, 0.0, own)
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        """What was fitted, as plain values, arrays and the affinity."""
+        """Return the results of the fit for a file: plain values, arrays and the affinity."""
         check_is_fitted(self)
         names, state = getattr(self, "feature_names_in_", None), self.fitted_cut_._state()
         state["feature_names"] = None if names is None else [str(name) for name in names]
         state["choice"] = [[one.affinity, one.score] for one in self.choice_]
         if self.column_scales_ is not None:
             state["column_scales"] = self.column_scales_
-        if getattr(self, "warnings_", ()):  # an older pickle has none
+        if getattr(self, "warnings_", ()):  # older pickles lack it
             state["warnings"] = list(self.warnings_)
         if self.class_names_:
             state["class_names"] = list(self.class_names_)
@@ -544,7 +540,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return state
 
     def _restore(self, state: StateReader) -> None:
-        """Take back a saved ``_state()``, instead of a fit."""
+        """Set the results of a fit from a saved ``_state()``."""
         self._check_parameters()
         fitted = FittedCut._restored(state, CUTS[self.cut])
         K = fitted.n_clusters
@@ -597,7 +593,7 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             raise invalid("verbose", "be True or False", shown(self.verbose), "use verbose=True")
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of an affinity that is a name, such as ``affinity__sigma``."""
+        """Set parameters; ``affinity__sigma`` also works if the affinity is a name."""
         of_affinity = any(name.startswith("affinity__") for name in params)
         if of_affinity and isinstance(params.get("affinity", self.affinity), str):
             name, metric = params.get("affinity", self.affinity), params.get("metric", self.metric)

@@ -1,4 +1,4 @@
-"""Models from files, whoever wrote them."""
+"""``load``: read models from files, even from files of strangers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eigencut.io.model_format import Header, read
 from eigencut.io.state_reader import StateReader
 from eigencut.tables.table_model import TableModel
 
-# Classes that can be loaded, by the name that files have for them.
+# The classes that can be loaded, by their names in files.
 _AFFINITIES = (Gaussian, Landmarks, Neighbors, Precomputed, RankedNeighbors)
 CLASSES: dict[str, type] = {
     kind._saved_as: kind for kind in (GPOD, Reclustered, TableModel, *_AFFINITIES)
@@ -56,12 +56,12 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     try:
         return StateReader(_joined(header, arrays), classes=CLASSES).as_fitted(object)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        short = printable(shortened(str(error), 300))  # it quotes a file that anyone may have made
+        short = printable(shortened(str(error), 300))  # the text may quote a hostile file
         raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {short}") from error
 
 
 def _joined(header: Header, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """The tree that ``_split`` took apart."""
+    """Put the arrays back into the nested state: the inverse of ``state_reader._split``."""
     tree = header.content.get("model")
     for path, array in arrays.items():
         *groups, name = path.split(".")

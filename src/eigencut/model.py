@@ -1,9 +1,9 @@
-"""What every model answers: GPOD, TableModel and what ``recluster`` returns.
+"""``Model``: the methods that GPOD, TableModel and the result of ``recluster`` share.
 
     X ──► prepare ──► rows ──► labels_of, answers_of, ... ──► one answer for each row of X
 
-A model prepares the rows that a user gives (checks, units, missing values) and answers for prepared
-rows. Plots, reports, inspection, export and the command line ask these questions and nothing else.
+A model prepares the rows of a user (checks, scales, missing values), and answers for prepared rows.
+Plots, reports, inspection, export and the command line use only these methods.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     splits_ : tuple of Split
         The clusters that ``recluster`` has split; empty for other models.
     class_names_ : sequence of str
-        What clusters 0, 1, ... are called, where known labels were words or ``set_names`` has told;
-        an empty text is no name. Names are part of model files, and survive ``update``.
+        The names of clusters 0, 1, ..., from known labels that are words or from ``set_names``;
+        "" for clusters without a name. Model files and ``update`` keep the names.
     """
 
     splits_: tuple[Any, ...] = ()
-    finds_columns: ClassVar[bool] = False  # by name, in whatever order a table has them
+    finds_columns: ClassVar[bool] = False  # whether columns of a table are found by their names
     class_names_: Sequence[str] = ()
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Indices:
@@ -71,10 +71,9 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     def partial_fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, decay: float = 1.0
     ) -> Self:
-        """Fit at the first call, update at later ones; ``labels_`` are those of the rows of X.
+        """Fit at the first call, update at later calls; ``labels_`` belong to the rows of X.
 
-        Only the first call decides kinds and units of columns. ``sample_weight`` and ``decay`` are
-        those of ``update``.
+        Only the first call decides kinds and scales of columns. ``update`` has the parameters.
         """
         from eigencut.updating.update import checked_decay
 
@@ -114,7 +113,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return the GPOD that cuts the graph of the prepared rows."""
 
     def one_cut(self) -> GPOD:
-        """Return the GPOD whose one cut made all clusters; raise if clusters were split."""
+        """Return the GPOD if its cut made all clusters; raise an error if clusters were split."""
         self.check_fitted()
         return self.gpod
 
@@ -145,27 +144,27 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
     @property
     def is_numeric(self) -> bool:
-        """Return whether all columns are numbers, so that prepared rows have units."""
+        """Return whether all columns are numbers, so that prepared rows can be scaled back."""
         return True
 
     def in_units(self, rows: Array) -> Array:
-        """Return prepared rows of numbers in the units of the columns."""
+        """Return prepared rows of numbers in the original units of the columns."""
         return np.asarray(rows, dtype=np.float64)
 
     def from_units(self, points: Array) -> Array:
-        """Return points in the units of the columns as prepared rows."""
+        """Return points in the original units of the columns as prepared rows."""
         return points
 
     def refuse_other_kinds(self, other: Model) -> None:
-        """Raise an error where another model over the same columns takes them for another kind."""
+        """Raise an error if another model of the same columns has a column of another kind."""
 
     def rows_from(self, other: Model, rows: Any) -> Any:
-        """Return rows that another model over the same columns has prepared as this one would."""
+        """Return rows prepared by another model of the same columns as this model prepares them."""
         return rows if issparse(rows) else self.from_units(other.in_units(rows))
 
     @abstractmethod
     def prepare(self, X: Any, at_least: int = 1) -> Prepared:
-        """Return the complete rows as the GPOD takes them, and which rows of X are complete."""
+        """Return the complete rows of X as the GPOD takes them, and a mask of these rows of X."""
 
     @abstractmethod
     def prepared_blocks(self, rows: Rows) -> Iterator[Prepared]:
@@ -196,7 +195,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
     @property
     def n_numbers(self) -> int:
-        """Return how many numbers of clusters were given so far."""
+        """Return how many cluster numbers exist, with those of clusters that have disappeared."""
         return self.gpod.numbering_.n_given
 
     def answers_of(self, rows: Any) -> Answers:
@@ -218,7 +217,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             return self.answers_for_all(rows, complete)
 
     def answers_for_all(self, rows: Any, complete: Mask) -> Answers:
-        """Return the answers for prepared rows in the places of all rows."""
+        """Return answers for all rows, given the complete rows, prepared; others get -1 and NaN."""
         answers, n = self.answers_of(at_least_one(rows)), rows.shape[0]
         return Answers(
             labels=spread(answers.labels[:n], complete, -1),
@@ -228,7 +227,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         )
 
     def _ask(self, X: Any, question: Callable[[Any], NDArray[Any]], missing: float) -> Any:
-        """Return an answer for each row of X; ``missing`` for incomplete rows."""
+        """Return the answer of ``question`` for each row of X, and ``missing`` if incomplete."""
         with self.preparing(X) as (rows, complete):
             answer = question(at_least_one(rows))[: rows.shape[0]]
         return spread(answer, complete, missing)
@@ -244,15 +243,15 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probability of each cluster, for each row.
 
-        A fit on other training rows from the same source would give the row the label k about that
-        often (``docs/guide/uncertainty.md``). The largest probability is that of the label that
-        ``predict`` gives with ``outliers="keep"``. If a row resembles no training row, all its
-        probabilities are equal.
+        It estimates how often fits on other training rows from the same source would give the row
+        the label k (``docs/guide/uncertainty.md``). The label that ``predict`` gives with
+        ``outliers="keep"`` has the largest probability. If a row resembles no training row, all
+        its probabilities are equal.
 
         Returns
         -------
         probabilities : array of shape (n_samples, K)
-            Column k is cluster k; after an ``update`` the columns of clusters that have gone are 0.
+            Column k is cluster k; columns of clusters that disappeared in an ``update`` are 0.
         """
         return self._ask(X, self.probabilities_of, np.nan)
 
@@ -260,7 +259,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return how clearly each row belongs to its cluster, from 0 (ambiguous) to 1 (clear).
 
         It is the difference of the two largest coordinates after the rotation, or of the two
-        largest shares of a discrete cut; less for outliers, and 0 far from the training rows.
+        largest shares of a discrete cut. Outliers have less, and rows far from the training rows 0.
         """
         return self._ask(X, self.margins_of, np.nan)
 
@@ -274,14 +273,11 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         ``numpy.load(path, mmap_mode="r")`` reads the file.
         """
         self.check_fitted()
-        dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # which holds K and -1
+        dtype = np.min_scalar_type(-max(self.n_numbers, 1))  # holds all labels and -1
         return self._write(rows, path, self.labels_of, -1, dtype)
 
     def predict_proba_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
-        """Write the probabilities for ``eigencut.Rows`` to a file, as ``predict_stream`` does.
-
-        There are K numbers of 8 bytes for each row.
-        """
+        """Write probabilities as ``predict_stream`` writes labels; each row takes 8 K bytes."""
         self.check_fitted()
         return self._write(rows, path, self.probabilities_of, np.nan, np.float64, self.n_numbers)
 
@@ -298,9 +294,9 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             return write_rows(path, rows, answers(), dtype, shape)
 
     def hierarchy(self) -> Hierarchy:
-        """Return the tree of clusters: which of them join into larger groups.
+        """Return the tree that joins clusters into larger groups.
 
-        ``print`` shows the tree. See ``docs/describe.md``.
+        ``print`` shows it. See ``docs/describe.md``.
         """
         from eigencut.hierarchy.hierarchy import hierarchy_of
 
@@ -350,8 +346,8 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     ) -> Description:
         """Describe each cluster by the rows of X: ``print(model.describe(X))``.
 
-        Sizes, typical rows, the columns that distinguish a cluster, a rule of at most three
-        conditions, and the words of documents. Everything is in the units of X. See
+        The description has sizes, typical rows, the columns that distinguish a cluster, a rule of
+        at most three conditions, and the words of documents, all in the units of X. See
         ``docs/describe.md``.
 
         Parameters
@@ -360,8 +356,8 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             Rows as ``predict`` takes them: those of the fit, or others.
         columns : data frame or array of shape (n_samples, any), optional
             Describe the clusters by these columns, which may hold words, instead of those of X.
-            Default: the columns of X; none of them where they have no names and there are
-            ``documents``, as for embeddings, or where X holds affinities.
+            Default: the columns of X, unless X holds affinities, or columns without names
+            (embeddings) of ``documents``.
         documents : sequence of str, optional
             The text of each row, for the words of clusters.
         n_typical, n_columns : int
@@ -384,7 +380,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         )
 
     def as_columns(self, rows: Any, X: Any = None) -> list[Column]:
-        """Return prepared rows as columns, or those of the X that they were prepared from."""
+        """Return prepared rows as columns for a description, or the columns of X if it is given."""
         from eigencut.inspection.describe import Column
 
         is_cosine = getattr(self.gpod.affinity_, "metric", None) == "cosine"
@@ -392,7 +388,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return [Column(name, "number", rows[:, j]) for j, name in enumerate(self.columns_)]
 
     def complete_rows(self, X: Any) -> Prepared:
-        """Return the complete rows as the GPOD takes them, at least one, and which these are."""
+        """Prepare X as ``prepare`` does, and raise an error if no row is complete."""
         rows, complete = self.prepare(X)
         if not rows.shape[0]:
             remedy = "fill in missing values, or fit with missing='median'"
@@ -400,7 +396,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return rows if issparse(rows) else np.ascontiguousarray(rows), complete
 
     def drift(self, X: Any, *, random_state: Any = None) -> Drift:
-        """Return how new rows differ from the training rows; the model stays as it is.
+        """Return how new rows differ from the training rows; this does not change the model.
 
         Parameters
         ----------
@@ -408,8 +404,8 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             New rows in memory. Rows with missing values are left out if ``missing="drop"``, and
             raise an error if ``missing="refuse"``.
         random_state : int, RandomState or None
-            The seed of the choice of training rows that new rows are compared with. None means 0.
-            The choice also depends on the rows themselves.
+            The seed of the random choice of training rows for the comparison, which also depends
+            on the rows. None means 0.
         """
         from eigencut.updating.drift import drift_of_model
 
@@ -454,7 +450,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
 
 
 def checked_names(names: Any, numbers: Indices) -> dict[int, str]:
-    """Return names of clusters by number; raise where they are not of these, or not different."""
+    """Return names by cluster number; raise an error for unknown clusters and equal names."""
     known = [int(number) for number in numbers]
     if not isinstance(names, Mapping):
         expected, remedy = "be a mapping from numbers of clusters to texts", "use e.g. {0: 'loyal'}"
@@ -474,7 +470,7 @@ def checked_names(names: Any, numbers: Indices) -> dict[int, str]:
 
 
 def check_model(model: Any) -> Model:
-    """Return the model; raise for what is not a Model, or is not fitted."""
+    """Return the model; raise an error if it is not a Model, or not fitted."""
     if not isinstance(model, Model):
         expected, got = "be a GPOD, a TableModel or what recluster returns", type(model).__name__
         raise invalid("model", expected, got, "pass a fitted one, or eigencut.load(path)")
@@ -483,14 +479,14 @@ def check_model(model: Any) -> Model:
 
 
 def at_least_one(rows: Any) -> Any:
-    """Return the rows, or a row of ones if there are none: an affinity needs a row."""
+    """Return the rows, or a row of ones if there are none, since affinities need a row."""
     if issparse(rows):
         return rows
     return np.ascontiguousarray(rows) if len(rows) else np.ones((1, rows.shape[1]))
 
 
 def spread(answer: NDArray[Any], complete: Mask, missing: float) -> NDArray[Any]:
-    """Return the answers for complete rows in the places of all rows."""
+    """Return an array for all rows: the answers for complete rows, and ``missing`` elsewhere."""
     if complete.all():
         return answer
     everywhere = np.full((len(complete), *answer.shape[1:]), missing, dtype=answer.dtype)

@@ -1,7 +1,7 @@
-"""What a fit does, in order.
+"""The steps of ``GPOD.fit``, in order; ``fit_rows`` runs them.
 
-rows ──► graphs of their neighbours ──► cuts, relaxed (Eqs. 6, 7; POD) or discrete ──► the choice
-     ──► extension to any row ──► labels of the rows
+rows ──► candidate graphs ──► cuts, relaxed (Eqs. 6, 7; POD) or discrete ──► choice of a cut
+     ──► extension to any row ──► labels of the training rows
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from eigencut.semi_supervised.known_labels import Known
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of GPOD that a fit depends on; ``pairwise`` says that rows are affinities."""
+    """The parameters of GPOD that a fit depends on; with ``pairwise``, rows are affinities."""
 
     n_clusters: Any
     cut: Cut
@@ -50,13 +50,13 @@ class Settings:
     outlier_quantile: float
     memory_limit: Any
     pairwise: bool
-    names: Any = None  # of the columns, where they have any
+    names: Any = None  # of the columns; None if they have no names
     min_cluster_size: Any = None
     max_cluster_size: Any = None
 
     @property
     def starts(self) -> dict[str, Any]:
-        """Return the options of POD."""
+        """Return the parameters of ``pod``."""
         return {"n_init": self.n_init, "random_state": self.random_state}
 
 
@@ -64,8 +64,8 @@ class Settings:
 class Fit:
     """The result of a fit.
 
-    ``labels``, ``embedding`` and ``is_outlier`` are those of the training rows, None for a stream.
-    ``scales`` is what columns are divided by, None where rows are taken as they are.
+    ``labels``, ``embedding`` and ``is_outlier`` belong to the training rows; None for a stream.
+    ``scales`` has the number that each column was divided by; None if columns were not scaled.
     """
 
     graph: Graph
@@ -80,7 +80,7 @@ class Fit:
 def fit_rows(
     X: Any, settings: Settings, sample_weight: Array | None = None, known: Known | None = None
 ) -> Fit:
-    """Cut the graph of the rows, and label them."""
+    """Fit a cut on the rows: choose a graph and its cut, extend it, and label the rows."""
     counted, weight = rows_that_count(X, sample_weight, pairwise=settings.pairwise)
     scales = None
     if not isinstance(X, Rows):
@@ -107,7 +107,7 @@ def fit_rows(
 
 
 def task_of(settings: Settings, known: Known | None = None) -> Task:
-    """Return what is asked for, in the words of ``eigencut.auto``."""
+    """Return the task for ``eigencut.auto`` that the settings describe; check the solver."""
     solver = settings.solver
     needs_functions = known is not None or settings.extension == "paper"
     if solver == "auto" and (needs_functions or not settings.cut.mass_is_degree):
@@ -138,7 +138,7 @@ def extend_cut(
     sample_weight: Array | None = None,
     known: Known | None = None,
 ) -> Fit:
-    """Extend the cut of a graph to any row."""
+    """Extend the chosen cut to any row, and apply known labels and limits of cluster sizes."""
     cut = chosen.cut
     fitted, agreement = _extended(cut, chosen, settings, known)
     if agreement is not None and agreement.is_corrected:
@@ -168,7 +168,7 @@ def extend_cut(
 def _extended(
     found: CutOfGraph, chosen: Chosen, settings: Settings, known: Known | None
 ) -> tuple[FittedCut, Any]:
-    """Return the fitted cut, and how well it agrees with what is known of rows."""
+    """Return the fitted cut, and its agreement with known labels and pairs (None without any)."""
     affinity, graph = found.affinity, found.graph
     relaxed, partition = found.relaxed, found.partition
     if relaxed is None:
@@ -182,7 +182,7 @@ def _extended(
                 outlier_quantile=settings.outlier_quantile,
             )
         return discrete, None
-    if chosen.compared:  # the choice has seen and judged the components
+    if chosen.compared:  # the choice has taken components into account
         relaxed.report_apart(graph)
     else:
         relaxed.report(graph, affinity)

@@ -89,13 +89,13 @@ def test_what_others_have_written_is_kept():
     adata.uns["pca"], adata.uns["leiden"] = np.ones(3), {"params": {"resolution": 1.0}}
     before = deepcopy(adata.uns)
     for key in ("neighbors", "leiden", "pca"):
-        with pytest.raises(ValueError, match=f"key_added must be free.*Got '{key}', .*use another"):
+        with pytest.raises(ValueError, match=f"key_added must be unused.*'{key}', .*use another"):
             eigencut.scanpy.cluster(adata, K, key_added=key)
     assert str(adata.uns) == str(before)
     for n_clusters in (2, 3):  # ours may be written again
         eigencut.scanpy.cluster(adata, n_clusters, key_added="mine")
         assert adata.uns["mine"]["params"]["n_clusters"] == n_clusters
-    with pytest.raises(ValueError, match=r"neighbors_key must name.*Got 'pca', where .*leave it"):
+    with pytest.raises(ValueError, match=r"neighbors_key must be a key.*'pca', where .*leave it"):
         eigencut.scanpy.cluster(adata, K, neighbors_key="pca")
 
 

@@ -200,14 +200,14 @@ REFUSED = {
     "kernel": (
         GPOD(3, affinity=Kernel(laplacian_kernel)),
         "Only models and affinities of eigencut that are plain numbers can be saved. Got "
-        "Kernel, which is Python code; of a kernel, use affinity='precomputed' with the weights "
-        "that it computes.",
+        "Kernel, which is Python code; instead of a kernel function, use affinity='precomputed' "
+        "with the weights that it computes.",
     ),
     "function": (
         GPOD(3, affinity=laplacian_kernel),
         "Only models and affinities of eigencut that are plain numbers can be saved. Got "
-        "Kernel, which is Python code; of a kernel, use affinity='precomputed' with the weights "
-        "that it computes.",
+        "Kernel, which is Python code; instead of a kernel function, use affinity='precomputed' "
+        "with the weights that it computes.",
     ),
     "bandwidth": (
         GPOD(3, affinity=Gaussian(sigma=lambda X: np.ones(len(X)))),

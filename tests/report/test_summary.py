@@ -330,7 +330,7 @@ def test_mistakes_are_named(changes, error, said):
 
 def test_split_models_without_rows_ask_for_them(tmp_path):
     base = GPOD(3, affinity=Landmarks(50)).fit(X)
-    with pytest.raises(ValueError, match="X must be given for a model whose clusters were split"):
+    with pytest.raises(ValueError, match="X must be given for a model with split clusters"):
         summarize(recluster(base, X, cluster=0))
 
 

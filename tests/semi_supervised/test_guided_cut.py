@@ -239,7 +239,7 @@ def with_rows_of_two_classes_linked(affinity):
 def test_rows_that_digests_put_together_are_not_exported(tmp_path):
     pytest.importorskip("onnx")
     _, model, _ = with_rows_of_two_classes_linked(Gaussian(0.8))
-    with pytest.raises(ValueError, match="2 must-link rows that only their digests put together"):
+    with pytest.raises(ValueError, match="2 must-link rows that are looked up by their digests"):
         eigencut.export.to_onnx(model, tmp_path / "model.onnx")
 
 

@@ -1,4 +1,4 @@
-"""The two types of array that nearly everything is made of, and others as these."""
+"""The two array types of most signatures, and constants of float64 arithmetic."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Indices = NDArray[np.intp]
 
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
-TIE = 1e-9  # scores that differ by less are equal: rounding must not decide a label
-SQUARABLE = (1e-140, 1e140)  # lengths within, and products of two, neither over- nor underflow
+TIE = 1e-9  # scores that differ by less count as equal: rounding must not decide a label
+SQUARABLE = (1e-140, 1e140)  # the product of two lengths in here neither over- nor underflows
 
 
 def are_counts(weight: Array) -> bool:
-    """Whether weights are numbers of rows, few enough (2^24) to write out every row."""
+    """Return whether all weights are integers whose sum is at most 2^24: rows can be repeated."""
     return bool((weight == np.rint(weight)).all() and weight.sum() <= 1 << 24)

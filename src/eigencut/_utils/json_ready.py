@@ -1,4 +1,4 @@
-"""Results as plain Python: what ``.to_dict()`` of every result returns."""
+"""Base classes of results: ``to_dict`` for JSON, and HTML tables for notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def json_ready(value: Any) -> Any:
-    """Turn dataclasses into dicts, arrays into lists; numbers that are not finite become None."""
+    """Turn dataclasses into dicts, arrays into lists, and NaN and infinity into None."""
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return {
@@ -33,19 +33,19 @@ def json_ready(value: Any) -> Any:
 
 
 class JsonReady:
-    """Gives a dataclass ``to_dict``."""
+    """A base class that gives dataclasses the method ``to_dict``."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, and the sentence if there is one, as plain Python, ready for JSON."""
+        """Return the fields, and the property ``sentence`` if there is one, ready for JSON."""
         sentence = getattr(self, "sentence", None)
         return json_ready(self) | ({} if sentence is None else {"sentence": sentence})
 
 
-HtmlTable = tuple[str, Sequence[str], Iterable[Sequence[Any]]]  # caption, head, rows of cells
+HtmlTable = tuple[str, Sequence[str], Iterable[Sequence[Any]]]  # caption, header, rows of cells
 
 
 def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table for notebooks; all of its texts are escaped, the first cell heads its row."""
+    """Return an HTML table with escaped texts; the first cell of each row is its header."""
 
     def line(cells: Sequence[Any], tag: str) -> str:
         tags = ["th", *[tag] * (len(cells) - 1)]
@@ -60,7 +60,7 @@ def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]])
 
 
 class Printed:
-    """Shows a result as ``print`` does in a console, and as tables in a notebook, if it has any."""
+    """A base class of results: consoles show ``str(self)``, notebooks show ``_html_tables``."""
 
     def _html_tables(self) -> Iterable[HtmlTable]:
         return ()

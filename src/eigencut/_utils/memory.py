@@ -1,4 +1,4 @@
-"""Memory: how much a user allows, the machine has left, and a fit takes."""
+"""Memory in bytes: what the user allows, what the machine has left, and what solvers need."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from eigencut._utils.validation import is_real
 from eigencut.exceptions import invalid
 
-# Where Linux says how much memory there is: on the machine, and in the process's control group.
+# Where Linux reports free memory: of the machine, and of the process's control group (cgroup).
 MACHINE = Path("/proc/meminfo")
 OWN_GROUP = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
 
 
 def parse_bytes(limit: object) -> float | None:
-    """``memory_limit`` in bytes: a number, "4GB", "512 MiB"; None stays None."""
+    """Return the parameter ``memory_limit`` (a number, "4GB", "512 MiB") in bytes, or None."""
     if limit is None:
         return None
     found = math.nan
@@ -32,14 +32,14 @@ def parse_bytes(limit: object) -> float | None:
             found = float(words[1]) * unit ** " KMGT".index((words[2] or " ").upper())
     elif is_real(limit):
         found = float(limit)  # type: ignore[arg-type]
-    if not 0 < found < 1e18:  # more is no memory, but a mistake
+    if not 0 < found < 1e18:  # no machine has more
         expected = "be a positive number of bytes, or a text such as '4GB'"
         raise invalid("memory_limit", expected, repr(limit), "use None for what the machine has")
     return found
 
 
 def in_words(n_bytes: float, rounded: Callable[[float], int] = round) -> str:
-    """A size with its unit."""
+    """Return a size for messages, such as "3.2 GB"."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if n_bytes >= size:
             number = n_bytes / size
@@ -49,7 +49,7 @@ def in_words(n_bytes: float, rounded: Callable[[float], int] = round) -> str:
 
 
 def available_bytes() -> float:
-    """Memory that could be taken now; infinite where the system does not tell."""
+    """Return how much memory is free; infinity where the system does not tell."""
     of_machine = math.inf
     if found := re.search(r"MemAvailable:\s+(\d+)", _text(MACHINE)):
         of_machine = 1024.0 * int(found[1])
@@ -60,7 +60,7 @@ def available_bytes() -> float:
 
 
 def _group_bytes() -> float:
-    """What the control group of this process and those above it leave (containers, batch jobs)."""
+    """Return the least memory left in the cgroups of this process (containers, batch jobs)."""
     least = math.inf
     for line in _text(OWN_GROUP).splitlines():
         _, controllers, path = line.split(":", 2)
@@ -82,23 +82,24 @@ def _text(path: Path) -> str:
         return ""
 
 
-# Bounds on what a fit adds to the rows at its peak, up to twice what was measured, without LAPACK
-# on more than 1200 vertices (``benchmarks/fit_memory.py``). Each affinity has its own formula.
+# Upper bounds on the memory that a fit takes at its peak besides the rows. They are at most twice
+# too large, except for LAPACK on more than 1200 vertices (``benchmarks/fit_memory.py``). Each
+# affinity computes its own from these numbers, in ``memory_bytes``.
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes that parts of a fit take, and up to how many vertices LAPACK solves a problem."""
+    """Bytes that parts of a fit take, and the number of vertices up to which LAPACK is used."""
 
-    imports: float = 12e6  # What a first fit loads.
-    copies: int = 64  # For every number of the rows.
-    sparse_edge: int = 130  # For every affinity of a sparse matrix, factors included.
-    sparse_centre: float = 80.0  # For every number of a sparse row that becomes one of a centre.
-    search_block: float = 6e6  # Of distances and coordinates, of a thread.
-    basis_columns: int = 320  # Of a Krylov basis and its image.
-    lapack_vertices: int = 1200  # Below, LAPACK is as fast as anything,
-    lapack_vertices_per_pair: int = 35  # or below so many for each pair.
-    most_lapack_vertices: int = 5000  # Here it takes over from an iteration without convergence.
+    imports: float = 12e6  # Modules that the first fit imports.
+    copies: int = 64  # Copies of the rows, per number in them.
+    sparse_edge: int = 130  # Per stored weight of a sparse matrix, with its factorization.
+    sparse_centre: float = 80.0  # Per number of a sparse row that becomes a landmark.
+    search_block: float = 6e6  # Distances and coordinates in a search of neighbours, per thread.
+    basis_columns: int = 320  # Columns of the Krylov basis, which is stored with its image.
+    lapack_vertices: int = 1200  # LAPACK is used below this number of vertices, or
+    lapack_vertices_per_pair: int = 35  # below this number times that of the eigenpairs,
+    most_lapack_vertices: int = 5000  # up to here; also if the iteration does not converge.
 
 
 MEMORY = Memory()
@@ -106,29 +107,28 @@ MEMORY = Memory()
 
 @dataclass(frozen=True)
 class FitSizes:
-    """What the memory of a fit depends on."""
+    """The sizes that determine how much memory a fit takes."""
 
-    n_rows: int | None  # None is a stream of any number of rows
-    n_features: float  # Numbers stored per row
+    n_rows: int | None  # None: a stream, whose length is not known
+    n_features: float  # numbers stored per row
     n_clusters: int
     is_sparse: bool = False
-    # Different rows, which are the vertices of a graph. Default: all are.
-    n_distinct: int | None = None
+    n_distinct: int | None = None  # distinct rows; None: all rows are distinct
 
     @property
     def n_vertices(self) -> int | None:
-        """Return how many vertices a graph on the rows has."""
+        """Return the number of vertices of a graph on the rows: one for each distinct row."""
         return self.n_rows if self.n_distinct is None else self.n_distinct
 
 
 def lapack_vertices(n_pairs: int) -> int:
-    """Below which LAPACK solves a dense problem."""
+    """Return the number of vertices below which LAPACK solves a dense problem."""
     per_pair = min(MEMORY.lapack_vertices_per_pair * n_pairs, MEMORY.most_lapack_vertices)
     return max(MEMORY.lapack_vertices, per_pair, 8 * n_pairs)
 
 
 def dense_solver_bytes(n: int, K: int) -> float:
-    """Return what the eigensolver of a dense graph works on."""
+    """Return the bytes that the eigensolver takes for K eigenvectors of a dense graph."""
     if n < lapack_vertices(K):
         return 32.0 * n * n
     width = max(8, K + 2)
@@ -136,6 +136,6 @@ def dense_solver_bytes(n: int, K: int) -> float:
 
 
 def sparse_solver_bytes(n: int, K: int) -> float:
-    """Return what the eigensolver of a sparse graph works on."""
+    """Return the bytes that the eigensolver takes for K eigenvectors of a sparse graph."""
     width = K - 1 + max(4, (K - 1) // 4)
     return 184.0 * n * width + (32.0 * n * n if n < max(MEMORY.lapack_vertices, 8 * K) else 0.0)

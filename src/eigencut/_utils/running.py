@@ -1,4 +1,4 @@
-"""What surrounds a computation, as contexts: progress for those who wait, threads, and warnings."""
+"""What surrounds a computation: progress displays, numbers of threads, warnings and locks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 
 @contextmanager
 def ending_with(end: Callable[[], object]) -> Iterator[None]:
-    """Call ``end`` when the block ends, and once more should an interrupt have cut that short."""
+    """Call ``end`` after the block, and then again: Ctrl-C may have interrupted the first call."""
     try:
         try:
             yield
@@ -43,7 +43,7 @@ def ending_with(end: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
-    """Give a context variable a value for a while."""
+    """Set a context variable inside of the block, and restore its value afterwards."""
     before = variable.get()
     with ending_with(lambda: variable.set(before)):
         variable.set(value)
@@ -51,44 +51,41 @@ def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
 
 
 _lock = RLock()
-_locks: WeakValueDictionary[int, Any] = WeakValueDictionary()  # of objects at work, by their id
+_locks: WeakValueDictionary[int, Any] = WeakValueDictionary()  # locks by the id of their object
 
 
 @contextmanager
 def one_at_a_time(item: object) -> Iterator[None]:
-    """Let one thread at a time work on an object; others wait."""
+    """Let only one thread at a time run blocks that are given the same object."""
     with _lock:
-        its_lock = _locks.setdefault(id(item), RLock())  # lives as long as someone works or waits
+        its_lock = _locks.setdefault(id(item), RLock())  # deleted when the last thread leaves
     with its_lock:
         yield
 
 
 @contextmanager
 def all_or_nothing(item: Item) -> Iterator[Item]:
-    """A copy to work on, which the object becomes if nothing was raised; one thread at a time.
-
-    Attributes are to be set, not changed in place.
-    """
+    """Give a shallow copy to set attributes on; the object takes them if nothing is raised."""
     with one_at_a_time(item):
         fresh = copy(item)
         yield fresh
-        item.__dict__ = fresh.__dict__  # in one step, between two of which a signal may come
+        item.__dict__ = fresh.__dict__  # in one step, which Ctrl-C cannot interrupt
 
 
 class ProgressDisplay(ABC):
-    """Shows the stage that is running and how far it is."""
+    """A context that shows which stage of a computation is running, and its progress."""
 
     def __init__(self, stage: str) -> None:
         self.begin(stage)
 
     def begin(self, stage: str) -> None:
-        """Another stage is running now."""
+        """Start a new stage."""
         self._stage = stage
         self._start = self._last = time.perf_counter()
 
     @abstractmethod
     def show(self, share: float | None, text: str) -> None:
-        """How far the stage is, in words, and as a share of the whole if that is known."""
+        """Show the progress of the stage: a share from 0 to 1 if it is known, and a text."""
 
     def __enter__(self) -> Self:
         self._before = listening.get()
@@ -96,7 +93,7 @@ class ProgressDisplay(ABC):
         return self
 
     def close(self) -> None:
-        """Listen no more; any number of times."""
+        """Stop showing progress; may be called repeatedly."""
         if listening.get() is self:
             listening.set(self._before)
 
@@ -108,10 +105,10 @@ listening: ContextVar[ProgressDisplay | None] = ContextVar("eigencut_display", d
 
 
 class Lines(ProgressDisplay):
-    """Plain lines: one for the stage, and another one every two seconds."""
+    """A display for log files: a line for each stage, and another line every two seconds."""
 
     seconds = 2.0  # from one line to the next
-    again = "\n"  # what ends a line that another one follows
+    again = "\n"  # printed before each further line of the stage
 
     def __enter__(self) -> Self:
         _say(f"eigencut: {self._stage} ...")
@@ -129,10 +126,10 @@ class Lines(ProgressDisplay):
 
 
 class TerminalLine(Lines):
-    """A line of a terminal that changes, and leaves the stage with its time if asked to."""
+    """A display that rewrites one line of a terminal, and may leave the stage's duration there."""
 
     seconds = 0.1
-    again = "\r\x1b[2K"  # back to its beginning, and clear it
+    again = "\r\x1b[2K"  # moves the cursor to the beginning of the line, and clears it
 
     def __init__(self, stage: str, leaves_time: bool) -> None:
         super().__init__(stage)
@@ -151,7 +148,7 @@ class TerminalLine(Lines):
 
 
 def terminal_display(stage: str, leaves_time: bool = False) -> ProgressDisplay | None:
-    """A line of standard error that changes; None where it cannot."""
+    """Return a display that rewrites a line of standard error; None if it is not a terminal."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     is_plain = os.environ.get("TERM", "dumb") == "dumb" and os.name != "nt"
     return TerminalLine(stage, leaves_time) if is_terminal and not is_plain else None
@@ -161,13 +158,13 @@ _verbose: ContextVar[bool] = ContextVar("eigencut_verbose", default=False)
 
 
 def reporting(verbose: bool) -> AbstractContextManager[None]:
-    """Show the stages that run inside on standard error, or else on a display around them."""
+    """Print the stages that run inside to standard error, if ``verbose``."""
     return holding(_verbose, verbose)
 
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """A part of a fit that users may want to know of."""
+    """Name the part of a fit that runs inside, for the progress display."""
     if _verbose.get():
         shown = terminal_display(name, leaves_time=True) or Lines(name)
         with ending_with(shown.close), shown:
@@ -179,40 +176,40 @@ def stage(name: str) -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """A line between stages, for those who asked for them."""
+    """Print a line between stages, if ``reporting`` was asked to."""
     if _verbose.get():
         _say(f"eigencut: {text}\n")
 
 
 @contextmanager
 def without_progress() -> Iterator[None]:
-    """For work whose parts do not matter to those who wait for many such works."""
+    """Hide the progress of work that is one of many equal steps, such as a refit."""
     with holding(listening, None), reporting(False):
         yield
 
 
 def tell(share: float | None, text: str) -> None:
-    """Say how far the stage is: a share of the whole if it is known, and words."""
+    """Show on the display, if any, how far the stage is: a share from 0 to 1, and a text."""
     display = listening.get()
     if display is not None:
         display.show(share, text)
 
 
 def advance(done: int, total: int | None, things: str) -> None:
-    """Say how many things of how many are done."""
+    """Show progress as a number of things, such as "200 of 1,000 rows"."""
     of_all = f" of {total:,}" if total else ""
     tell(done / total if total else None, f"{done:,}{of_all} {things}")
 
 
 def counted(items: Sequence[Item], things: str) -> Iterator[Item]:
-    """The items one by one, saying how many are done."""
+    """Yield the items, and show how many are done."""
     for done, item in enumerate(items):
         advance(done, len(items), things)
         yield item
 
 
 def approach(step: int, residual: float, tolerance: float) -> None:
-    """Say how far an iteration is whose residual must fall to the tolerance."""
+    """Show the progress of an iteration that ends when its residual falls to the tolerance."""
     times_too_large = max(1.0, float(residual) / max(float(tolerance), TINY))
     # Residuals mostly fall by eight digits from the first step to the last.
     share = max(0.0, 1 - math.log10(times_too_large) / 8.0)
@@ -228,7 +225,7 @@ _limit: ContextVar[int | None] = ContextVar("eigencut_threads", default=None)
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use so many threads inside: eigencut's own and BLAS's."""
+    """Limit the threads of eigencut and BLAS inside of the block, as ``n_jobs`` of scikit-learn."""
     from eigencut._utils.validation import check_n_jobs
 
     if n_jobs is None:
@@ -241,7 +238,7 @@ def threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def n_threads() -> int:
-    """How many threads may be used here."""
+    """Return the number of threads that the current context allows."""
     return _limit.get() or _cores()
 
 
@@ -251,17 +248,17 @@ def _cores() -> int:
 
 
 class _BlasThreads:
-    """Limits BLAS and LAPACK to the fewest threads asked for, until the last asker leaves."""
+    """Limits the threads of BLAS and LAPACK; of contexts that overlap, the lowest limit holds."""
 
     def __init__(self) -> None:
-        self._lock = RLock()  # an asker that was dropped leaves wherever its thread is
-        self._asked: dict[object, int] = {}
-        self._found: dict[Any, int] = {}  # threads of each library, before
-        self._held: int | None = None  # what all libraries are limited to
+        self._lock = RLock()  # reentrant: a generator may be finalized inside of ``_settle``
+        self._asked: dict[object, int] = {}  # the limit of each context
+        self._found: dict[Any, int] = {}  # threads of each library before the first limit
+        self._held: int | None = None  # the present limit of all libraries
 
     @cached_property
     def _libraries(self) -> list[Any]:
-        """Finding them takes longer than limiting them."""
+        """The libraries with BLAS; cached, since finding them takes longer than limiting them."""
         found = ThreadpoolController().lib_controllers
         return [library for library in found if library.user_api == "blas"]
 
@@ -281,7 +278,7 @@ class _BlasThreads:
             smallest = min(self._asked.values(), default=None)
             if smallest is None:
                 for library, number in self._found.items():
-                    with suppress(Exception):  # what a library does not take is dropped
+                    with suppress(Exception):  # a library may refuse its former number
                         self._set(library, number)
                 self._found, self._held = {}, None
             elif smallest != self._held:
@@ -294,7 +291,7 @@ class _BlasThreads:
 
     @staticmethod
     def _set(library: Any, number: int) -> None:
-        """Set the threads of a library from whichever thread this is."""
+        """Set the number of threads of a library, from any thread."""
         clear = getattr(library, "clear_controlling_thread", lambda force: None)
         clear(force=True)
         library.set_num_threads(number)
@@ -305,14 +302,14 @@ blas_threads = _BlasThreads()
 
 
 def row_blocks(n_rows: int, elements_per_row: int, most_elements: int) -> Iterator[slice]:
-    """Slices of rows with at most so many elements in all; at least one row each."""
+    """Yield slices of rows of at most ``most_elements`` elements each, but of at least one row."""
     step = max(1, most_elements // max(1, elements_per_row))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 
 
 def blocks_of_cost(costs: Any, most: int) -> list[slice]:
-    """Slices of consecutive items whose costs add up to about ``most``; at least one item each."""
+    """Return slices of items whose costs add up to at most ``most``, but of at least one item."""
     total = np.cumsum(costs)
     starts = [0]
     while starts[-1] < len(total):
@@ -325,17 +322,14 @@ def blocks_of_cost(costs: Any, most: int) -> list[slice]:
 def for_each(
     work: Callable[[Item], None], items: Iterable[Item], things: str | None = None
 ) -> None:
-    """Call ``work`` on every item, which are independent of each other, in threads.
-
-    ``things`` is what users are told that the items are; nothing is told without.
-    """
+    """Call ``work`` on independent items, in threads; ``things`` names them to show progress."""
     items, pool = list(items), None
     number = min(n_threads(), len(items))
-    if number > 1:  # work that has threads of its own to start does without: all are taken
+    if number > 1:  # inside, ``n_threads()`` is 1: work starts no further threads
         pool = ThreadPoolExecutor(number, initializer=_limit.set, initargs=(1,))
     with blas_threads(1), pool or nullcontext():
         results = (map if pool is None else pool.map)(work, items)
-        for done, _ in enumerate(results, 1):  # which re-raises the first error of a worker
+        for done, _ in enumerate(results, 1):  # re-raises the first error of a worker
             if things is not None:
                 advance(done, len(items), things)
 
@@ -345,14 +339,14 @@ _heard: ContextVar[list[str] | None] = ContextVar("eigencut_heard", default=None
 
 @contextmanager
 def hearing_warnings() -> Iterator[list[str]]:
-    """The words of all warnings that ``warn_user`` gives inside, but for silenced ones."""
+    """Give a list that collects the texts of ``warn_user``, except of silenced warnings."""
     heard: list[str] = []
     with holding(_heard, heard):
         yield heard
 
 
 def _are_silenced() -> bool:
-    """Whether the foremost filter for our warnings drops them, as parts of a fit ask for."""
+    """Return whether parts of a fit silenced warnings: the first filter for ours ignores them."""
     for action, message, category, module, _ in warnings.filters:
         if message is None and module is None and issubclass(GraphWarning, category):
             return action == "ignore"
@@ -360,7 +354,7 @@ def _are_silenced() -> bool:
 
 
 def warn_user(message: str) -> None:
-    """Warn at the innermost line outside this library and scikit-learn."""
+    """Warn with a ``GraphWarning`` at the line of the user's code that called the library."""
     heard = _heard.get()
     if heard is not None and message not in heard and not _are_silenced():
         heard.append(message)

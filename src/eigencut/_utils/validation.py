@@ -1,4 +1,4 @@
-"""Checks of what users pass, with errors that name parameter, expectation, value and remedy."""
+"""Checks of arguments; errors name the parameter, what it must be, what it is, and a remedy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eigencut.exceptions import invalid, shortened
 
 
 def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
-    """Numbers of a text like "2-4,8", at most so many; errors begin with "must be"."""
+    """Return the numbers of a text like "2-4,8", ``most`` at most; errors begin with "must be"."""
     wrong = ValueError(f"must be numbers of at least {least}, like 2-10 or 2,4,8. Got {text!r}.")
     numbers: list[int] = []
     for part in text.split(","):
@@ -33,14 +33,14 @@ def parse_numbers(text: str, least: int = 1, most: int = 1000) -> list[int]:
 
 
 def numbers_in_words(numbers: Iterable[int]) -> str:
-    """A text that ``parse_numbers`` reads: what a model file holds of such a list."""
+    """Return the text that ``parse_numbers`` reads as these numbers, for model files."""
     ordered = np.unique([int(K) for K in numbers])
     runs = np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1)
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def needed(module: str, extra: str) -> Any:
-    """Import what an extra brings, or say how to get it."""
+    """Import a module of an optional dependency; the error tells which extra installs it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -49,27 +49,27 @@ def needed(module: str, extra: str) -> Any:
 
 
 def shown(value: object, longest: int = 60) -> str:
-    """A number or a word, shortened; of anything else its class, for it can be of any size."""
+    """Return a number or text for messages, shortened; for other values, their class name."""
     if value is None or isinstance(value, (str, int, float, type)):
         return shortened(repr(value), longest)
     return type(value).__name__
 
 
 def is_real(value: object) -> bool:
-    """Whether a value is a real number that a float can be, and no flag."""
+    """Return whether a value is a real number in the range of float, and not a bool."""
     is_long = isinstance(value, Integral) and abs(int(value)) >= 2**1023
     return isinstance(value, Real) and not isinstance(value, bool) and not is_long
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is a whole number, and no flag."""
+    """Return whether a value is an integer, and not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_count(
     name: str, value: Any, remedy: str, least: int = 1, most: int | None = None
 ) -> None:
-    """An integer of at least 1, or of another least one; up to ``most``, if there is such a one."""
+    """Raise an error unless the value is an integer from ``least`` to ``most``."""
     if is_integer(value) and least <= value <= (value if most is None else most):
         return
     expected = f"be an integer of at least {least}"
@@ -78,7 +78,7 @@ def check_count(
 
 
 def check_random(name: str, value: object) -> None:
-    """Something that seeds a generator."""
+    """Raise an error unless the value can seed numpy's random generators."""
     try:
         check_random_state(0 if value is None else value)
     except (TypeError, ValueError) as error:
@@ -87,20 +87,20 @@ def check_random(name: str, value: object) -> None:
 
 
 def check_n_jobs(n_jobs: Any, most: int = 1024) -> None:
-    """A number of threads, or None."""
+    """Raise an error unless ``n_jobs`` is None or a number of threads, as in scikit-learn."""
     if n_jobs is not None and not (is_integer(n_jobs) and n_jobs != 0 and n_jobs <= most):
         expected = f"be a number of threads up to {most}, or negative to count from all cores"
         raise invalid("n_jobs", expected, shown(n_jobs), "use None for all cores")
 
 
 def check_quantile(name: str, value: object, usual: float) -> None:
-    """A number from 0, up to but not including 1."""
+    """Raise an error unless the value is a number of at least 0 and below 1."""
     if not (is_real(value) and 0 <= float(value) < 1):  # type: ignore[arg-type]
         raise invalid(name, "be at least 0 and below 1", repr(value), f"use the default of {usual}")
 
 
 def check_fraction(name: str, value: Any, usual: float) -> float:
-    """A number strictly between 0 and 1."""
+    """Return the value as a float; raise an error unless it is strictly between 0 and 1."""
     if not is_real(value) or not 0 < float(value) < 1:
         expected = "be a number strictly between 0 and 1"
         raise invalid(name, expected, repr(value), f"use {name}={usual}")
@@ -108,35 +108,35 @@ def check_fraction(name: str, value: Any, usual: float) -> float:
 
 
 def check_magnitude(name: str, value: Any, remedy: str) -> float:
-    """A finite number that is not negative."""
+    """Return the value as a float; raise an error unless it is finite and at least 0."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
         raise invalid(name, "be a finite number of at least 0", repr(value), remedy)
     return float(value)
 
 
 def check_n_clusters(n_clusters: int, available: int, what: str) -> None:
-    """Not more clusters than there is something to cluster."""
+    """Raise an error if there are more clusters than rows (or whatever ``what`` names)."""
     if n_clusters > available:
         expected = f"be at most the number of {what}, {available}"
         raise invalid("n_clusters", expected, n_clusters, "lower it or add data")
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Raise an error unless the value is one of a few words."""
+    """Raise an error unless the value is one of the choices."""
     if not (isinstance(value, str) and value in choices):
         listed = " or ".join(repr(choice) for choice in choices)
         raise invalid(name, f"be {listed}", repr(value), f"use {name}={choices[0]!r}")
 
 
 def as_numpy(values: Any) -> Any:
-    """Arrays of the array API standard, and tensors, as numpy's; anything else as it is."""
+    """Return arrays with ``__dlpack__``, such as tensors, as numpy's; other values unchanged."""
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__"):
         return values
     return np.asarray(values) if hasattr(values, "__array__") else np.from_dlpack(values)
 
 
 def real_array(name: str, values: Any) -> Array:
-    """An array of float64; complex numbers and words are refused."""
+    """Return the values as an array of float64; refuse complex numbers and text."""
     try:
         found = np.asarray(as_numpy(values))
         if np.iscomplexobj(found):
@@ -148,14 +148,14 @@ def real_array(name: str, values: Any) -> Array:
 
 
 def described(values: NDArray[Any]) -> str:
-    """Shape and range, for an error message."""
+    """Return the shape and the range of values, for error messages."""
     if values.size == 0:
         return f"shape {values.shape}"
     return f"shape {values.shape} with values from {values.min():.3g} to {values.max():.3g}"
 
 
 def check_eigenvectors(U: ArrayLike, n_clusters: int | None) -> Array:
-    """Eigenvectors as columns: the first ``n_clusters`` of them, or all."""
+    """Return the first ``n_clusters`` columns of U (None: all), checked to be finite numbers."""
     U = real_array("U", U)
     if U.ndim != 2 or 0 in U.shape:
         expected = "be a two-dimensional array with rows and columns"
@@ -172,7 +172,7 @@ def check_eigenvectors(U: ArrayLike, n_clusters: int | None) -> Array:
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
-    """What each row counts, at least one of them more than nothing; None for None."""
+    """Return the weights of rows, checked; at least one must be positive. None stays None."""
     if sample_weight is None:
         return None
     weight = weights_of_rows(sample_weight, n_rows)
@@ -188,7 +188,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Array |
 
 
 def weights_of_rows(weight: ArrayLike, n_rows: int, n_before: int = 0) -> Array:
-    """Finite weights of at least 0, one for each row; errors count rows from ``n_before`` on."""
+    """Return finite weights of at least 0, one per row; errors number rows from ``n_before`` on."""
     found = real_array("sample_weight", weight)
     if found.shape != (n_rows,):
         expected = f"hold one number for each of the {n_rows} rows"
@@ -199,7 +199,7 @@ def weights_of_rows(weight: ArrayLike, n_rows: int, n_before: int = 0) -> Array:
 
 
 def refuse_weights(weight: Array, name: str, where: Callable[[int], str]) -> None:
-    """An error that names the first weight that is none, if there is one."""
+    """Raise an error that names the first weight that is negative, infinite or NaN."""
     is_bad = ~((weight >= 0) & (weight < np.inf))
     if is_bad.any():
         row = int(np.argmax(is_bad))

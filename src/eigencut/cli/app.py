@@ -1,4 +1,4 @@
-"""All commands: each is a function whose defaults are its options (see ``options.command``)."""
+"""The commands: each is a function whose defaults are its options (see ``options.command``)."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def fit(
     ),
     cut: str = opt.cut_option,
     min_size: Any = option(
-        "The least size of a cluster: rows, a share of them, or equal.", opt.value
+        "Smallest size of a cluster: a number of rows, a share, or equal.", opt.value
     ),
-    max_size: Any = option("The largest size of a cluster, in the same way.", opt.value),
+    max_size: Any = option("Largest size of a cluster, in the same form.", opt.value),
     how: opt.AffinityOptions,
     outliers: str = option(
         "What predict gives rows far from the data: a cluster (keep) or -1 (label).",
@@ -57,15 +57,15 @@ def fit(
     ),
     spreadsheet: bool = opt.spreadsheet_option,
     memory_limit: str | None = option(
-        "Memory the fit may take beyond the table, e.g. 4GB. Default: what there is.", str
+        "Memory that the fit may take besides the table, e.g. 4GB. Default: all that is free.", str
     ),
     run: opt.TableOptions,
 ) -> None:
     """Find clusters in TABLE (CSV, Parquet, NPY, or - for standard input) and save the model.
 
-    Columns, what they hold, their units and what is done about missing values are part of the
-    model. With landmarks a file is read in blocks, a few times, and memory does not grow with
-    it; not so standard input, and with --known.
+    The model remembers how columns are scaled and how missing values are treated. With landmarks,
+    a file is read in blocks, a few times, and memory does not grow with its size. Standard input,
+    and any table with --known, is read into memory.
     """
     check_output("table", labels, [table], run.as_json, "--labels", other=output)
     check_output("model", output, [table], run.as_json)
@@ -168,16 +168,16 @@ def update(
     table: str = opt.argument,
     output: str = output("Where the updated model goes; it may replace MODEL.", required=True),
     decay: float = option(
-        "What each earlier row counts from now on, at most 1.", float, default=1.0
+        "The weight of each earlier row from now on, at most 1.", float, default=1.0
     ),
     weights: str | None = opt.weights_option,
     run: opt.RunOptions,
 ) -> None:
     """Add the rows of TABLE (CSV, Parquet, NPY, or - for standard input) to MODEL.
 
-    Clusters that go on keep their numbers, new ones get numbers that were never given, and those of
-    clusters that have gone are not given again. With landmarks only TABLE is read, in blocks; other
-    models are fitted again on the rows that they keep and these.
+    Clusters that persist keep their numbers. New clusters get new numbers, and numbers of clusters
+    that disappear are not used again. With landmarks, only TABLE is read, in blocks. Other models
+    are refitted on TABLE and the rows that they have stored.
     """
     check_output("model", output, [table], run.as_json)
 
@@ -211,11 +211,11 @@ def recluster(
     model: str = opt.argument,
     table: str | None = opt.argument,
     cluster: int = option("The cluster to split.", opt.number(0), required=True),
-    clusters: int | str = option("Its parts, or auto.", opt.value, "-k --clusters", default="2"),
+    clusters: int | str = option("How many, or auto.", opt.value, "-k --clusters", default="2"),
     output: str = output("Where the new model goes.", required=True),
     run: opt.RunOptions,
 ) -> None:
-    """Split a cluster of MODEL by the rows of TABLE; without TABLE by those that MODEL keeps."""
+    """Split a cluster of MODEL by the rows of TABLE (default: the rows stored in MODEL)."""
     check_output("model", output, [table, model], run.as_json)
 
     from eigencut.cli import tables
@@ -244,10 +244,10 @@ def info(*, model: str = opt.argument, as_json: bool = opt.json_option) -> None:
 
 
 def _facts(header: Any) -> dict[str, Any]:
-    """Plain facts from the header; nothing of it is run, or turned into a model."""
+    """Return what ``info`` shows from the header of a file; no model is made of it."""
     content, saved = header.content, header.content["model"]
     kind, n_split = saved["class"], 0
-    if kind == "Reclustered":  # parts are models too: what is said here is of the base
+    if kind == "Reclustered":  # all facts but the number of clusters are those of the base model
         parts = [part for name, part in saved["state"].items() if name.startswith("part_")]
         n_split = sum(part["state"]["n_clusters"] - 1 for part in parts)
         saved = saved["state"]["base"]
@@ -304,7 +304,7 @@ def _text_of_facts(result: dict[str, Any]) -> str:
 
 
 @command(
-    "Say what each cluster is: columns, rules, typical rows.",
+    "Describe each cluster: columns, rules, typical rows.",
     "eigencut describe model.eigencut data.csv",
     "eigencut describe model.eigencut letters.parquet --documents text",
 )
@@ -319,10 +319,10 @@ def describe(
     outliers: bool = option("Also explain the rows that are unlike all clusters."),
     run: opt.RunOptions,
 ) -> None:
-    """Say what each cluster of MODEL is, on the rows of TABLE: those of the fit, or others.
+    """Describe each cluster of MODEL by the rows of TABLE: the training rows, or others.
 
-    Its size, the columns that distinguish it, a rule of at most three conditions, and typical rows
-    by their lines in TABLE.
+    The description has its size, the columns that distinguish it, a rule of at most three
+    conditions, and typical rows by their lines in TABLE.
     """
     from eigencut.cli.tables import load_model, read_for_model
 
@@ -346,7 +346,7 @@ def hierarchy(*, model: str = opt.argument, as_json: bool = opt.json_option) -> 
 
 
 @command(
-    "Say how the rows of a table differ from those of a model.",
+    "Test whether the rows of a table differ from those of a model.",
     "eigencut drift model.eigencut tonight.csv",
     'eigencut drift model.eigencut tonight.csv --alarm 0.001 || echo "look at it"',
 )
@@ -360,11 +360,11 @@ def drift(
     seed: int = opt.seed_option,
     run: opt.RunOptions,
 ) -> None:
-    """Say how the rows of TABLE differ from those that MODEL has seen; MODEL stays as it is.
+    """Compare the rows of TABLE with those that MODEL has seen, without changing MODEL.
 
-    Rows unlike the training rows, the shares of clusters and the value of the cut, before and now,
-    each with a p-value: how often chance alone would make as large a difference. And whether a new
-    cluster stands out.
+    Tests compare the share of rows unlike the training rows, the shares of clusters and the value
+    of the cut. A p-value is the probability that chance alone makes as large a difference. The
+    result also tells whether a new cluster stands out.
     """
     from eigencut.cli.tables import load_model, read_for_model
 
@@ -378,7 +378,7 @@ def drift(
 
 
 @command(
-    "Say how far a model can be trusted on new data.",
+    "Measure how well clusters hold on new data.",
     "eigencut assess model.eigencut heldout.csv",
     "eigencut assess model.eigencut heldout.csv --significance --stability --sets",
 )
@@ -386,8 +386,8 @@ def assess(
     *,
     model: str = opt.argument,
     table: str | None = opt.argument,
-    significance: bool = option("Ask whether the rows are one cluster: 200 refits."),
-    stability: bool = option("Count how often labels stay: 30 refits."),
+    significance: bool = option("Test whether the rows are only one cluster: 200 refits."),
+    stability: bool = option("Measure how often rows keep their cluster: 30 refits."),
     sets: bool = option("Calibrate label sets on TABLE: 20 refits."),
     theory: bool = option("Show the paper's errors and bounds, too."),
     run: opt.RunOptions,
@@ -416,7 +416,7 @@ def assess(
 
 
 @command(
-    "Write a page on a model: clusters, doubt, choice, risk.",
+    "Write a report on a model: clusters, doubtful rows, choice, risk.",
     "eigencut report model.eigencut data.csv -o report.html",
     "eigencut report model.eigencut data.csv --new today.csv -o report.html",
     "eigencut report model.eigencut data.csv --name 0=regulars --name 1=visitors --json",
@@ -425,11 +425,11 @@ def report(
     *,
     model: str = opt.argument,
     table: str | None = opt.argument,
-    output: str | None = output("Write it there: .html, .json or .txt. Default: print it."),
+    output: str | None = output("Where the report goes: .html, .json, .txt. Default: print it."),
     new: str | None = option("Rows that the model was not fitted on, to judge it.", opt.file),
     documents: str | None = option("A column of texts in TABLE, for words.", opt.column_name),
     names: tuple[tuple[int, str], ...] = option(
-        "What cluster N is called, e.g. 0=regulars.", opt.cluster_name, "--name"
+        "The name of cluster N, e.g. 0=regulars.", opt.cluster_name, "--name"
     ),
     title: str | None = option("Title of the report. Default: the name of MODEL.", str),
     refits: int = option(
@@ -438,10 +438,10 @@ def report(
     seed: int = opt.seed_option,
     run: opt.RunOptions,
 ) -> None:
-    """Report on MODEL: a summary in plain words, clusters, doubt, choice, risk and stability.
+    """Report on MODEL: a summary, its clusters, doubtful rows, choice, risk and stability.
 
-    TABLE has the rows of the fit, or others like them; without it those are taken that the model
-    has kept. A page (.html) is one file that needs no network.
+    TABLE has the training rows, or others like them (default: the rows stored in MODEL). A page
+    (.html) is one file that needs no network.
     """
     check_output("report", output, [model, table, new], run.as_json)
     if documents is not None and table is None:
@@ -496,10 +496,10 @@ def predict(
         show_default=False,
         default="-",
     ),
-    id_column: str | None = option("A column to copy, which names rows.", opt.column_name, "--id"),
-    margin: bool = option("Also how clearly a row belongs to its cluster."),
+    id_column: str | None = option("A column that names rows, to copy.", opt.column_name, "--id"),
+    margin: bool = option("Also the margin: how clearly a row belongs to its cluster."),
     proba: bool = option("Also the probability of each cluster, in columns p0, p1, ..."),
-    support: bool = option("Also the similarity to the training rows."),
+    support: bool = option("Also the support: the similarity to the training rows."),
     levels: list[int] | str | None = option(
         "Also the groups at these levels: numbers of groups such as 20,5, or auto.", opt.levels
     ),
@@ -508,9 +508,9 @@ def predict(
 ) -> None:
     """Label the rows of TABLE (CSV, Parquet, NPY, or - for standard input) with MODEL.
 
-    The output has a line for each row: its cluster, the same number as at the fit; -1 for an
-    outlier (fit --outliers label) or a row with missing values (fit --missing drop). Where classes
-    had names (fit --known) a column cluster_name has them.
+    The output has a line for each row with its cluster, numbered as in the fit, or -1 for an
+    outlier (fit --outliers label) or a row with missing values (fit --missing drop). If clusters
+    have names (fit --known), the column cluster_name has them.
     """
     check_output("table", output, [table, model], run.as_json)
     has_more = margin or proba or support
@@ -542,7 +542,7 @@ def predict(
 
     blocks = tables.labelled_blocks(fitted, table, run, id_column, answer)
     start, is_shown = time.perf_counter(), is_standard_output(output)
-    if is_shown and sys.stdout.isatty():  # the labels show how far it is
+    if is_shown and sys.stdout.isatty():  # printed labels need no progress bar
         run = replace(run, quiet=True)
     with run.progress("labels"), open_writer(output, spreadsheet) as write:
         n_rows = tables.write_clusters(blocks, write).total()
@@ -567,8 +567,8 @@ def export(
 ) -> None:
     """Write MODEL as an ONNX graph: rows in; labels, embedding and similarity out.
 
-    Units and missing values are part of the graph. onnxruntime must agree with the model on the
-    training rows before anything is written. Needs the extra: pip install 'eigencut[onnx]'.
+    The graph also scales columns and fills in missing values. It is written only if onnxruntime
+    agrees with the model on the training rows. Needs the extra: pip install 'eigencut[onnx]'.
     """
     check_output("graph", output, [model], as_json)
 
@@ -585,7 +585,7 @@ def export(
 def demo(
     *, out: str = option("Files go into this folder.", opt.file, default="eigencut-demo")
 ) -> None:
-    """Write two tables of moons, then fit, look at and use a model of them."""
+    """Write two generated tables, then fit a model, show it, and label rows with it."""
     from sklearn.datasets import make_moons
 
     folder = Path(out)
@@ -608,7 +608,7 @@ def demo(
 
 
 class CommandsInOrder(click.Group):
-    """Commands in the order in which they are given, not that of the alphabet."""
+    """A group that lists its commands in the given order, not alphabetically."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)

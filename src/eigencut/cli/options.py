@@ -1,4 +1,4 @@
-"""The options of commands, and the values they take; only click is imported, so --help is quick."""
+"""Options of commands and the types of their values; only click is imported, for a quick --help."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eigencut.cli.outputs import say
 
 
 class Parsed(click.ParamType):
-    """A value that a function makes of a text; its ValueError becomes the usage error."""
+    """A type of option values that a function parses; its ValueError becomes a usage error."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
         self.name, self.parse = name, parse
@@ -85,7 +85,7 @@ def encoding_name(text: str) -> str:
 def delimiter_mark(text: str) -> str:
     from eigencut.io.readers import checked_delimiter
 
-    is_tab = text in ("tab", "\\t")  # as shells let one type it
+    is_tab = text in ("tab", "\\t")  # a real tab is hard to type in a shell
     return checked_delimiter("\t" if is_tab else text, decimal=".") or ","
 
 
@@ -111,7 +111,7 @@ column_names = Parsed("NAMES", str)
 
 
 def option(help: str | None, kind: Any = None, names: str = "", **more: Any) -> Any:
-    """Return an option, as the default of a parameter or field that takes its value."""
+    """Return an option, to be written as the default of the parameter that gets its value."""
     kind = click.Choice(kind) if isinstance(kind, list) else kind
 
     def parameter(name: str, annotation: Any) -> click.Parameter:
@@ -124,18 +124,18 @@ def option(help: str | None, kind: Any = None, names: str = "", **more: Any) -> 
 
 
 def output(help: str, **more: Any) -> Any:
-    """Return the option that says where the result goes."""
+    """Return the option ``-o``, the file for the result."""
     return option(help, file, "-o --output", **more)
 
 
-# The name of a file; it may be left out where its parameter may be None.
+# An argument with the name of a file, which is optional if the parameter's type allows None.
 argument: Any = lambda name, annotation: click.Argument(  # noqa: E731
     [name], type=file, required=type(None) not in get_args(annotation)
 )
 
 
 def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of a function whose defaults are options."""
+    """Make a command of a function whose defaults are options; its docstring is the help."""
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         hints = get_type_hints(function)
@@ -168,7 +168,7 @@ def command(short_help: str, *examples: str) -> Callable[[Callable[..., Any]], c
 
 
 unscaled_metrics = ["hamming", "jaccard", "haversine"]
-# As in eigencut.neighbors.metrics, which takes longer to import; a test compares them.
+# Copied from eigencut.neighbors.metrics, which takes long to import; a test compares the lists.
 metric_names = ["euclidean", "cosine", "manhattan", "chebyshev", *unscaled_metrics]
 
 json_option = option("Print the result as JSON.", names="--json")
@@ -189,14 +189,14 @@ weights_option = option(
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How tables are read, threads, and what is printed."""
+    """Options of most commands: how tables are read, threads, and what is printed."""
 
     delimiter: str | None = option(
-        "Between cells of a CSV file, or tab. Default: found out.", delimiter_mark
+        "Character between the cells of a CSV file, or tab. Default: detected.", delimiter_mark
     )
-    decimal: str = option("Before the fraction of a number in a CSV file.", [".", ","], default=".")
+    decimal: str = option("Decimal mark in a CSV file.", [".", ","], default=".")
     header: bool | None = option(
-        "Whether the first line of a CSV file names the columns. Default: found out.",
+        "Whether the first line of a CSV file names the columns. Default: detected.",
         names="--header/--no-header",
         default=None,
     )
@@ -207,31 +207,31 @@ class RunOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Return the options that say how a table is read."""
+        """Return the options for reading a CSV file, as parameters of ``open_source``."""
         names = ("delimiter", "decimal", "header", "encoding")
         return {name: getattr(self, name) for name in names}
 
     def progress(self, stage: str) -> AbstractContextManager[object]:
-        """Show on a terminal how far the work inside is; be silent in a pipe."""
+        """Show the progress of the work inside on a terminal; show nothing in a pipe."""
         from eigencut._utils.running import terminal_display
 
         return (None if self.quiet else terminal_display(stage)) or nullcontext()
 
     def say(self, result: dict[str, Any], text: str, *outputs: str | None) -> None:
-        """Print a result, for people or for programs."""
+        """Print a result as text, or as JSON if the option says so."""
         say(self.as_json, result, text, *outputs)
 
 
 @dataclass(frozen=True)
 class TableOptions(RunOptions):
-    """All about a table to learn from."""
+    """Options of commands that fit a table: its columns, their kinds and their preparation."""
 
     weights: str | None = weights_option
     columns: tuple[str, ...] = option("Columns to use. Default: all.", column_names)
     drop: tuple[str, ...] = option("Columns to leave out, e.g. town,day.", column_names)
     id_column: str | None = option("A column that names rows.", column_name, "--id")
     categorical: tuple[str, ...] = option(
-        "Columns of words, or of numbers that stand for such, e.g. town,zip.", column_names
+        "Columns of words, or of numbers that are codes, e.g. town,zip.", column_names
     )
     ordered: tuple[tuple[str, list[str]], ...] = option(
         "A column of words in an order, e.g. 'size=small<medium<large'.", order
@@ -242,12 +242,12 @@ class TableOptions(RunOptions):
     )
     seed: int = seed_option
     scale: str = option(
-        "Units of the columns; kept in the model. auto: standard, with logarithms of long tails.",
+        "How columns are scaled; kept in the model. auto: standard, with logarithms of long tails.",
         ["auto", "standard", "robust", "minmax", "none"],
         default="auto",
     )
     missing: str = option(
-        "Missing values: an error, leave rows out, or fill in.",
+        "Missing values: an error, drop their rows, or fill in the mean or median.",
         ["refuse", "drop", "mean", "median"],
         default="refuse",
     )
@@ -267,10 +267,10 @@ class TableOptions(RunOptions):
 
 @dataclass(frozen=True)
 class AffinityOptions:
-    """How rows are compared, and the graph."""
+    """Options that choose the metric and the graph."""
 
     kind: str | None = option(
-        "The graph. Default: chosen by the rows and these options.",
+        "Kind of graph. Default: chosen from the rows and these options.",
         ["gaussian", "neighbors", "landmarks"],
         "--affinity",
     )
@@ -287,7 +287,7 @@ class AffinityOptions:
 
     @property
     def name(self) -> str:
-        """Return the affinity that is meant: by name, or by an option that only it has."""
+        """Return the name of the affinity, from --affinity or from an option that only one has."""
         if self.kind is not None:
             return self.kind
         if self.landmarks is not None:
@@ -297,7 +297,7 @@ class AffinityOptions:
         return "auto" if self.neighbors is None else "neighbors"
 
     def affinity(self) -> Any:
-        """Return what ``GPOD`` takes."""
+        """Return the value for ``GPOD(affinity=...)``."""
         if self.name == "auto":
             return "auto"
         from eigencut import affinities

@@ -1,4 +1,4 @@
-"""What commands write: files, looked at before any work is done, and text that moves no cursor."""
+"""Output of commands: checks of paths before any work, writers of tables, and printed results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_output(
     option: str = "-o",
     other: str | None = None,
 ) -> None:
-    """Refuse to write onto an input or another output, or where nothing can be written."""
+    """Raise an error if ``path`` is an input or the ``other`` output, or cannot be written to."""
     if path is None:
         return
     wrong = _wrong_ending(kind, path)
@@ -54,7 +54,7 @@ def check_output(
 
 
 def _wrong_ending(kind: str, path: str) -> str:
-    """Return why the name of a file says that it is something else; nothing if it does not."""
+    """Return why the ending of a file's name is wrong for this kind of output, or ""."""
     name, ending = path.lower(), Path(path).suffix
     if kind == "model":
         if name == "-":
@@ -69,7 +69,7 @@ def _wrong_ending(kind: str, path: str) -> str:
 
 
 def is_stream(path: str) -> bool:
-    """Whether it is standard output, a pipe or a device, which is written to as it is."""
+    """Return whether a path is "-", a pipe or a device, which have no ending and no old content."""
     if path == "-":
         return True
     with suppress(OSError):
@@ -79,12 +79,12 @@ def is_stream(path: str) -> bool:
 
 
 def is_standard_output(path: str) -> bool:
-    """Whether what is written there comes out of this process as its standard output."""
+    """Return whether a path is the standard output of this process, such as /dev/stdout."""
     return path == "-" or (sys.stdout is not None and _is_open_as(path, 1))
 
 
 def _is_same(output: str, other: str) -> bool:
-    """Whether two names are of one file."""
+    """Return whether two paths are the same file."""
     if "-" in (output, other):
         return is_standard_output(output) and is_standard_output(other)
     if os.path.realpath(output) == os.path.realpath(other):
@@ -101,7 +101,7 @@ def _is_open_as(path: str, descriptor: int) -> bool:
 
 
 def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) -> None:
-    """Print a result, for people or for programs; not into an output that goes the same way."""
+    """Print a result as text or JSON, to standard error if an output takes standard output."""
     if sys.stdout is None and not any(outputs):
         raise ValueError("Standard output is closed, where the result would go; open it.")
     is_taken = any(path is not None and is_standard_output(path) for path in outputs)
@@ -109,13 +109,13 @@ def say(as_json: bool, result: dict[str, Any], text: str, *outputs: str | None) 
 
 
 def json_text(result: Any) -> str:
-    """Return one line of JSON in readable letters that moves no cursor."""
+    """Return one line of JSON, with escapes for control characters but not for other letters."""
     text = json.dumps(result, ensure_ascii=False)
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def spreadsheet_safe(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe before what may be one."""
+    """Return a cell with an apostrophe in front if a spreadsheet could run it as a formula."""
     is_formula = re.match(r"\s*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", cell)
     return f"'{cell}" if is_formula and not re.fullmatch(r"[-+]?[\d.]+", cell) else cell
 
@@ -128,7 +128,7 @@ Write = Callable[[Columns], None]
 def open_writer(
     path: str | None, spreadsheet: bool = False, then: Callable[[], None] = lambda: None
 ) -> Iterator[Write]:
-    """A function that adds rows to a file, if there is one; it appears when the block ends well."""
+    """Give a function that writes columns to a file, which appears if the block raises no error."""
     shown: Callable[[str], str] = spreadsheet_safe if spreadsheet else str
     if path is None:
         yield lambda columns: None
@@ -151,12 +151,12 @@ def open_writer(
                 yield write
         else:
             yield _csv_writer(file, shown)
-        file.flush()  # a full disk says so here
+        file.flush()  # raises the error of a full disk
         then()
 
 
 def _csv_writer(file: BinaryIO, shown: Callable[[str], str]) -> Write:
-    """A header, then a line for each row; NaN is an empty cell."""
+    """Return a function that writes CSV: first a header, then rows, with empty cells for NaN."""
     has_header = False
 
     def cells(column: Any) -> list[Any]:
@@ -179,8 +179,8 @@ def _csv_writer(file: BinaryIO, shown: Callable[[str], str]) -> Write:
 
 @contextmanager
 def _npy_writer(file: BinaryIO) -> Iterator[Write]:
-    """The clusters alone, as one array of integers."""
-    import numpy as np  # here, so that --help is quick
+    """Give a function that collects clusters, and write them as one array of integers."""
+    import numpy as np  # not at the top, so that --help is quick
 
     labels: list[Any] = []
     yield lambda columns: labels.append(columns["cluster"])
@@ -189,11 +189,11 @@ def _npy_writer(file: BinaryIO) -> Iterator[Write]:
 
 @contextmanager
 def _parquet_writer(file: BinaryIO) -> Iterator[Write]:
-    """A Parquet file with the same columns as CSV."""
-    from eigencut._utils.validation import needed  # here, so that --help is quick
+    """Give a function that writes the same columns as CSV to a Parquet file."""
+    from eigencut._utils.validation import needed  # not at the top, so that --help is quick
 
     pa, pq = needed("pyarrow", "stream"), needed("pyarrow.parquet", "stream")
-    writers: list[Any] = []  # one, once the columns are known
+    writers: list[Any] = []  # one writer, from the first block on, which tells the columns
 
     def write(columns: Columns) -> None:
         table = pa.table(dict(columns))

@@ -1,4 +1,4 @@
-"""Running a command: whatever goes wrong becomes one sentence and an exit code."""
+"""Run a command; every error and warning becomes one sentence on standard error."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from eigencut.exceptions import EmptyTableError, MemoryRefusal, printable
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command that the arguments say; the exit code."""
-    is_debug = "--debug" in arguments  # wherever it stands
+    """Run the command with these arguments, and return the exit code."""
+    is_debug = "--debug" in arguments  # accepted anywhere on the line
     arguments = [argument for argument in arguments if argument != "--debug"]
     _prepare_streams()
     try:
@@ -40,9 +40,9 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         _say("Interrupted; nothing was written.")
-        return 128 + signal.SIGINT  # as shells do
+        return 128 + signal.SIGINT  # as in shells
     except BrokenPipeError:
-        # Whoever read the output has enough. Python would complain when it flushes at the end.
+        # The reader of a pipe has closed it. Without this, Python would report an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
@@ -50,7 +50,7 @@ def run(arguments: list[str]) -> int:
             traceback.print_exc()
         else:
             _say(_sentence(error))
-        # Nothing to do is not a failure to a script that runs every night.
+        # A table without rows has a code of its own, for scripts that run every night.
         return 2 if isinstance(error, EmptyTableError) else 1
 
 
@@ -60,19 +60,19 @@ def _say(text: str) -> None:
 
 
 def _prepare_streams() -> None:
-    """No file takes the place of a stream that is closed, and no letter stops a print."""
+    """Replace closed standard streams by devnull, and escape letters that the encoding lacks."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets this number, which the next file would get
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _sentence(error: Exception) -> str:
-    """What an error says to someone who did not write the program."""
+    """Return the text of an error for users, without class names or tracebacks."""
     if isinstance(error, OSError) and error.errno is not None:
         reason = (error.strerror or "it cannot be used").lower()
         return f"{error.filename}: {reason}." if error.filename else f"{reason.capitalize()}."
@@ -91,16 +91,16 @@ def _sentence(error: Exception) -> str:
 
 @contextmanager
 def _termination_as_exit() -> Iterator[None]:
-    """A polite kill unwinds like an error, so that unfinished files are removed."""
+    """Let SIGTERM and SIGHUP raise SystemExit, so that unfinished files are deleted."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
     before = {}
-    if current_thread() is main_thread():  # elsewhere signals are not ours to catch
+    if current_thread() is main_thread():  # Python sets handlers only there
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # by nohup
                 before[number] = signal.signal(number, leave)
     try:
         yield
@@ -111,7 +111,7 @@ def _termination_as_exit() -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Warnings as sentences, without the line of code that they come from; each once."""
+    """Show each ``GraphWarning`` once, as a sentence; hide all other warnings."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
         if category.__name__ == "GraphWarning":

@@ -1,4 +1,4 @@
-"""What commands read and fit: tables, which of their columns are data, sparse matrices, models."""
+"""What commands do with tables and models: read tables, choose columns, fit, load and label."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from eigencut.tables.table_model import TableModel, table_model
 
 
 def open_table(path: str, run: RunOptions) -> Source:
-    """The table at a path, or standard input for ``-``."""
+    """Open the table at a path, or standard input for ``-``."""
     if path != "-":
         return open_source(path, **run.reading)
     if sys.stdin is None:
@@ -37,7 +37,7 @@ def open_table(path: str, run: RunOptions) -> Source:
 
 
 def data_columns(source: Source, options: TableOptions, known: str | None = None) -> list[str]:
-    """The columns that are data: those named, or all; without dropped ones and those of options."""
+    """Return the columns to cluster: --columns or all, without --drop, --id, --weights, --known."""
     wanted = _split(source, options.columns, "--columns")
     dropped = _split(source, options.drop, "--drop")
     dropped += _named_columns(source, id=options.id_column, weights=options.weights, known=known)
@@ -48,7 +48,7 @@ def data_columns(source: Source, options: TableOptions, known: str | None = None
         raise ValueError(f"{source.name}: no columns are left; choose some with --columns.")
     refuse_duplicates(chosen)
     unnamed = [name for name in chosen if name in source.unnamed]
-    if unnamed and not wanted:  # the numbers of rows, as pandas writes them
+    if unnamed and not wanted:  # such as the index of a frame, as pandas writes it
         warn_user(
             f"{source.name} has columns without a name, which count as data: {quoted(unnamed)}. If "
             f"they only number the rows, leave them out: --drop {','.join(unnamed)}."
@@ -59,7 +59,7 @@ def data_columns(source: Source, options: TableOptions, known: str | None = None
 def kinds_of_columns(
     source: Source, chosen: Sequence[str], options: TableOptions
 ) -> dict[str, Any] | None:
-    """What options say that columns hold, as ``TableModel(columns=...)`` takes it."""
+    """Return the kinds of columns from options, for ``TableModel(columns=...)``."""
     given: list[tuple[str, str, Any]] = []  # option, column, kind
     for option in ("categorical", "numeric", "date"):
         names = _split(source, getattr(options, option), f"--{option}")
@@ -79,7 +79,7 @@ def kinds_of_columns(
 def read_data(
     source: Source, columns: Sequence[str], kinds: Any, options: TableOptions, *more: str
 ) -> Table:
-    """All rows of a table to learn from, and more columns whose cells are words."""
+    """Read all rows of a table for a fit, with ``more`` columns that are read as words."""
     coding = Coding(dict.fromkeys(more, Kind("categorical")), kinds)
     with options.progress("table"):
         return _read(source, [*columns, *more], options.weights, coding, options.id_column)
@@ -88,7 +88,7 @@ def read_data(
 def fit_table(
     gpod: Any, path: str, in_blocks: bool, known: str | None, run: TableOptions
 ) -> tuple[Any, Iterable[dict[str, Any]]]:
-    """``TableModel.fit`` on a table in memory or on a stream, and the clusters of its rows."""
+    """Fit a TableModel for the command ``eigencut fit``; return it, and blocks of labelled rows."""
     source = open_table(path, run)
     columns = data_columns(source, run, known)
     kinds = kinds_of_columns(source, columns, run)
@@ -115,7 +115,7 @@ def fit_table(
 
 
 def select_table(path: str, run: TableOptions, **how: Any) -> Selection:
-    """Call ``eigencut.select`` on a table."""
+    """Call ``eigencut.select`` on a table, for the command ``eigencut select``."""
     source = open_table(path, run)
     columns = data_columns(source, run)
     table = read_data(source, columns, kinds_of_columns(source, columns, run), run)
@@ -127,7 +127,7 @@ def select_table(path: str, run: TableOptions, **how: Any) -> Selection:
 
 
 def known_classes(table: Table, column: str, n_clusters: int | str, source: str) -> Any:
-    """The cells of a column as ``known_labels``."""
+    """Return a column for ``known_labels`` of ``fit``, after a check of the number of classes."""
     words: list[str | None] = [*table.words(column), None]
     codes = table.values[:, table.names.index(column)]
     cells = np.array(words, dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
@@ -145,7 +145,7 @@ def known_classes(table: Table, column: str, n_clusters: int | str, source: str)
 
 
 def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
-    """The model in a file, as one of tables; GPOD alone takes its columns as they are."""
+    """Load a model that takes tables; a GPOD becomes a TableModel that leaves columns unchanged."""
     model: Any = load(path)
     if model.gpod.affinity_.pairwise:
         raise ValueError(
@@ -155,8 +155,8 @@ def load_model(path: str, jobs: int | None, one_cut: bool = False) -> Any:
     if model.splits_:
         if one_cut:
             raise ValueError(
-                f"{path} is a model whose clusters were split, which this command does not know. "
-                "Use the model that recluster was given."
+                f"{path} is a model whose clusters were split, which this command cannot use. "
+                "Use the model from before recluster."
             )
         model = model.of_tables()
     elif not model.finds_columns:
@@ -173,7 +173,7 @@ def labelled_blocks(
     id_column: str | None,
     answer: Callable[[Table], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Columns of what is answered for the rows of a table, in blocks; the first may name rows."""
+    """Yield columns of answers for blocks of a table, after the ``id_column`` if there is one."""
     source = open_table(path, run)
     start, n_rows = time.perf_counter(), 0
     columns = model_columns(model, source, id=id_column)
@@ -195,7 +195,7 @@ def read_for_model(
     documents: str | None = None,
     weights: str | None = None,
 ) -> Table:
-    """All rows of a table for a model, and the columns that options name."""
+    """Read the columns of a model, and those that options name, from all rows of a table."""
     source = open_table(path, run)
     columns = model_columns(model, source, documents=documents, weights=weights)
     if weights in columns:
@@ -207,7 +207,7 @@ def read_for_model(
 
 
 def model_columns(model: Any, source: Source, **named: str | None) -> list[str]:
-    """The columns of a model, if the table has them and those that options name."""
+    """Return the columns of a model; raise an error if the table lacks any, or one of ``named``."""
     _named_columns(source, **named)
     columns: list[str] = model.columns_
     missing = absent(columns, source.names)
@@ -222,7 +222,7 @@ def model_columns(model: Any, source: Source, **named: str | None) -> list[str]:
 def write_clusters(
     blocks: Iterable[dict[str, Any]], write: Callable[[dict[str, Any]], None]
 ) -> Counter[int]:
-    """Write columns block by block; how many rows each cluster has, -1 for none."""
+    """Write columns block by block; return the number of rows of each cluster (-1: no cluster)."""
     sizes = Counter[int]()
     for columns in blocks:
         write(columns)
@@ -231,7 +231,7 @@ def write_clusters(
 
 
 def cluster_columns(model: Any, labels: Any) -> dict[str, Any]:
-    """Clusters as they are written: numbers, and names where classes had some."""
+    """Return the columns to write for labels: their numbers, and names if clusters have names."""
     names = getattr(model, "class_names_", [])
     return {"cluster": labels} | ({"cluster_name": named(labels, names)} if names else {})
 
@@ -239,7 +239,7 @@ def cluster_columns(model: Any, labels: Any) -> dict[str, Any]:
 def _read(
     source: Source, columns: list[str], weights: str | None, coding: Coding, names: str | None
 ) -> Table:
-    """All rows: columns that are data, as weights the column that is named so, names of rows."""
+    """Read all rows of some columns; ``weights`` and ``names`` are columns with weights and ids."""
     if weights is None:
         return source.read(columns, names, coding)
     coding.kinds.setdefault(weights, NUMERIC)
@@ -248,7 +248,7 @@ def _read(
 
 
 def _check_columns(source: Source, names: Sequence[str], option: str) -> None:
-    """The table has the columns that an option names."""
+    """Raise an error if the table lacks columns that an option names."""
     unknown = absent(names, source.names)
     if unknown:
         raise ValueError(
@@ -258,7 +258,7 @@ def _check_columns(source: Source, names: Sequence[str], option: str) -> None:
 
 
 def _named_columns(source: Source, **named: str | None) -> list[str]:
-    """The columns that options name, each of them one, if at all."""
+    """Return the columns that options name, without None; raise an error if the table lacks one."""
     given = {option: name for option, name in named.items() if name is not None}
     for option, name in given.items():
         _check_columns(source, [name], f"--{option}")
@@ -266,7 +266,7 @@ def _named_columns(source: Source, **named: str | None) -> list[str]:
 
 
 def _split(source: Source, texts: Sequence[str], option: str) -> list[str]:
-    """Names as users give them: several options, or commas, or both."""
+    """Return the columns from texts such as "a,b", each of which may name several columns."""
     columns = []
     for text in texts:
         names = [text] if text in source.names else [part.strip() for part in text.split(",")]

@@ -1,4 +1,4 @@
-"""scikit-learn's ``SpectralClustering`` with ``predict``: for code that is there already."""
+"""``SpectralClustering`` with scikit-learn's parameters and ``predict``, for existing code."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MATRICES = ("precomputed", "precomputed_nearest_neighbors")
 class SpectralClustering(OfScikitLearn):
     """scikit-learn's SpectralClustering, with ``predict``.
 
-    It uses a ``GPOD`` with the same weights, whose eigenvectors are functions of any row.
-    Parameters, defaults and errors are those of scikit-learn. But a row has an affinity to itself,
-    identical rows are one, and ``affinity_matrix_`` is set only if you pass a matrix. ``GPOD`` has
-    better defaults, probabilities and files.
+    A ``GPOD`` with the same weights extends the eigenvectors to any row. Parameters, defaults and
+    errors are those of scikit-learn. There are three differences: a row has an affinity to itself,
+    identical rows are one vertex, and ``affinity_matrix_`` is set only if you pass a matrix.
+    ``GPOD`` has better defaults, probabilities and files.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SpectralClustering(OfScikitLearn):
     ----------
     labels_ : array of shape (n_samples,)
     model_ : GPOD
-        What has the eigenfunctions.
+        The model with the eigenvectors and their extension to any row.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class SpectralClustering(OfScikitLearn):
     """
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Cluster rows, or what a matrix of affinities or distances is about.
+        """Cluster rows, or the objects of a matrix of affinities or distances.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class SpectralClustering(OfScikitLearn):
                 "X is square and is read as rows of features. If it holds affinities, set "
                 "affinity='precomputed'."
             )
-        # Of sparse rows all affinities are computed at once, as in scikit-learn.
+        # The affinities of sparse rows are computed at once, as in scikit-learn.
         is_kernel = self.affinity not in (*_MATRICES, "nearest_neighbors")
         self._training_rows = rows if issparse(rows) and is_kernel else None
         given = self._given_to_model(rows, is_fit=True)
@@ -108,12 +108,12 @@ class SpectralClustering(OfScikitLearn):
         return self
 
     def predict(self, X: ArrayLike) -> Indices:
-        """The cluster of each row; of a row of the fit, the same as there.
+        """Return the cluster of each row; training rows get the same cluster as in the fit.
 
         Parameters
         ----------
         X : array or sparse array of shape (n_samples, n_features)
-            Affinities, or distances, to the rows of the fit where that took a matrix.
+            If the fit took a matrix, the affinities or distances to the training rows.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class SpectralClustering(OfScikitLearn):
         )
 
     def _model(self, given: Any) -> GPOD:
-        """The GPOD that has the eigenfunctions."""
+        """Return the GPOD, not fitted, that cuts the same graph."""
         n_functions = self.n_clusters if self.n_components is None else self.n_components
         affinity: Any = "precomputed"
         if self.affinity == "nearest_neighbors":
@@ -153,14 +153,14 @@ class SpectralClustering(OfScikitLearn):
 
     @property
     def _kernel(self) -> Any:
-        """Return k(A, B)."""
+        """The kernel, a function k(A, B)."""
         params = dict(self.kernel_params or {})
         if not callable(self.affinity):
             params |= dict(gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         return partial(pairwise_kernels, metric=self.affinity, filter_params=True, **params)
 
     def _given_to_model(self, rows: Any, *, is_fit: bool) -> Any:
-        """What the GPOD takes: rows, or affinities to those of the fit."""
+        """Return the input of the GPOD: rows, or affinities to the training rows."""
         if self._training_rows is not None:
             return self._kernel(rows, self._training_rows)
         if self.affinity == "precomputed_nearest_neighbors":
@@ -168,14 +168,14 @@ class SpectralClustering(OfScikitLearn):
                 search = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed")
                 self._search = search.fit(rows)
             rows = csr_array(self._search.kneighbors_graph(rows, mode="connectivity"))
-            if is_fit:  # affinities of 1 and 1/2; of new rows it is not known which ends are which
+            if is_fit:  # 1 if both rows are neighbours of each other, 1/2 if one is
                 rows = self.affinity_matrix_ = 0.5 * (rows + rows.T)
         elif self.affinity == "precomputed" and is_fit:
-            rows = self.affinity_matrix_ = check_symmetric(rows)  # with a warning where it was not
+            rows = self.affinity_matrix_ = check_symmetric(rows)  # warns if it is not symmetric
         return csr_array(rows) if issparse(rows) else rows
 
     def _assign(self, U: Array) -> None:
-        """Find clusters in the space of the eigenvectors, by a rule for any row of it."""
+        """Find clusters of the rows of U by ``assign_labels``, and keep the rule for new rows."""
         self._centers = self._rotation = None
         if self.assign_labels == "discretize":
             self.labels_ = self.model_.labels_
@@ -188,8 +188,8 @@ class SpectralClustering(OfScikitLearn):
             ).fit(U)
             self.labels_ = self._centers.labels_
         else:
-            # The rotation nearest to the rows that a QR decomposition with pivots chooses, as in
-            # scikit-learn: A. Damle, V. Minden, L. Ying, Information and Inference 8(1), 2019.
+            # A QR decomposition with pivots chooses K rows, and the rotation is the nearest one to
+            # them: A. Damle, V. Minden, L. Ying, Information and Inference 8(1), 2019.
             _, _, pivots = qr(U.T, pivoting=True, mode="economic")
             left, _, right = np.linalg.svd(U[pivots[: U.shape[1]]].T)
             self._rotation = left @ right

@@ -1,4 +1,4 @@
-"""Models for services without Python: ONNX graphs that give the same labels."""
+"""Export models to ONNX (``to_onnx``), for services without Python; ``graph`` writes the nodes."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ from eigencut.tables.table_model import TableModel, table_model
 __all__ = ["to_onnx"]
 
 _METRICS = ("euclidean", "cosine", "haversine")
-_NO_EDGE = -1e300  # the exponent of an edge that is none
-_LEAST_LOG, _LARGEST_LOG = -700.0, 690.0  # exp() of less is nothing; of more, it overflows
-_MOST_CLUSTERS = 1000  # of votes, which are an array of rows times neighbours times clusters
+_NO_EDGE = -1e300  # the exponent of rows that share no edge
+_LEAST_LOG, _LARGEST_LOG = -700.0, 690.0  # exp() of less is 0; of more, it overflows
+_MOST_CLUSTERS = 1000  # of discrete cuts, which need an array (rows, neighbours, clusters)
 
 
 def to_onnx(model: GPOD | TableModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model as an ONNX file, and check that onnxruntime agrees with it.
 
-    The input ``X`` is a batch of any number of rows; of a ``TableModel``, its columns in the order
-    of ``columns_``. The outputs are ``labels`` (as of ``predict``), ``embedding`` (``transform``),
-    ``support`` (``score_samples``) and ``probabilities`` (``predict_proba``). A row with NaN or
-    infinity, where the model has no rule for missing values, gets the label -1 and NaN for the
-    rest; and so does one that the metric refuses (zeros with "cosine", no place with "haversine").
-    A batch of m rows needs a few arrays of m times the number of training rows.
+    The input ``X`` is a batch of any number of rows; for a ``TableModel``, its columns are in the
+    order of ``columns_``. The outputs are ``labels`` (as ``predict`` returns them), ``embedding``
+    (``transform``), ``support`` (``score_samples``) and ``probabilities`` (``predict_proba``). Some
+    rows get the label -1 and NaN for the rest: those with infinity, with NaN that the model does
+    not fill in, and those that the metric refuses (zeros with "cosine", no place with
+    "haversine"). A batch of m rows needs a few arrays of m times the number of training rows.
 
     Parameters
     ----------
     model : fitted GPOD or TableModel
-        With a Gaussian affinity (and the consistent extension), a graph of neighbours of dense
-        rows, or landmarks; by ``metric`` "euclidean", "cosine" or "haversine". Of discrete cuts,
-        those of ``RankedNeighbors`` with at most 1000 clusters.
+        Its affinity is ``Gaussian`` (with extension "consistent"), ``Neighbors`` of dense rows,
+        ``Landmarks``, or ``RankedNeighbors`` (discrete cuts) with at most 1000 clusters; its
+        metric is "euclidean", "cosine" or "haversine".
     path : path
 
     Notes
     -----
-    The input and the weights are float64. With more than 8 columns, distances to two training rows
-    can be equal but for rounding. Then either row is taken for the nearer one: support and
-    probabilities differ, and seldom a label.
+    The input and the weights are float64. With more than 8 columns, rounding can decide which of
+    two equally distant training rows is nearer. Then support and probabilities can differ from the
+    model's, but labels rarely do.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def to_onnx(model: GPOD | TableModel, path: str | os.PathLike[str]) -> None:
     outputs = _outputs(graph, gpod, table.preparation_)
     properties = {"eigencut": __version__, "columns": "\n".join(table.columns_)}
     proto = graph.model(gpod.n_features_in_, outputs, properties)
-    if proto.ByteSize() > 1_900_000_000:  # protobuf ends at 2 GB
+    if proto.ByteSize() > 1_900_000_000:  # protobuf has a limit of 2 GB
         expected = "fit into an ONNX file of 2 GB"
         raise invalid("model", expected, f"{proto.ByteSize()} bytes", "fit it on fewer rows")
     content = proto.SerializeToString()
@@ -124,8 +124,8 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
         raise invalid("min_cluster_size and max_cluster_size", expected, "a limit", remedy)
     functions = model.fitted_cut_.functions
     if isinstance(functions, CombinedFunctions) and functions.fixed is not None:
-        expected = "be ones that the functions of the cut satisfy, for a model to be exported"
-        got = f"{len(functions.fixed.values)} must-link rows that only their digests put together"
+        expected = "be satisfied by the eigenfunctions, for a model to be exported"
+        got = f"{len(functions.fixed.values)} must-link rows that are looked up by their digests"
         remedy = "drop pairs that are far apart, or fit with known labels instead"
         raise invalid("constraints", expected, got, remedy)
     if isinstance(functions, Algorithm1):
@@ -137,7 +137,7 @@ def _refuse_what_onnx_cannot_say(model: GPOD) -> None:
 def _outputs(
     graph: OnnxGraph, model: GPOD, preparation: Preparation
 ) -> dict[str, tuple[Tensor, list[Any]]]:
-    """Return the outputs and their shapes, by name."""
+    """Add the model to the graph; return its outputs and their shapes, by name."""
     rows, is_complete = _prepared_rows(graph, model.affinity_.metric, preparation)
     U, support = _FUNCTIONS[type(model.affinity_)](model, rows)
     fitted, numbers, scores = model.fitted_cut_, model.numbering_, U
@@ -147,11 +147,11 @@ def _outputs(
             U = U @ fitted.functions.combination
         unit = _divided(U, abs(U).reduce("Max"))
         scores = _divided(unit, unit.reduce("L2")) @ fitted.rotation
-    is_best = scores >= scores.reduce("Max") - TIE  # the first of equal ones
+    is_best = scores >= scores.reduce("Max") - TIE  # the label is the first of these
     labels = is_best.astype(np.int32).place("Max")
     of_scores = _probabilities if is_relaxed else _share_probabilities
     shares = of_scores(scores, labels, support, fitted)
-    if not numbers.is_plain:  # clusters of an updated model, whose numbers can have gaps
+    if not numbers.is_plain:  # an update can leave gaps between the numbers of clusters
         labels = graph.constant(numbers.numbers, np.int64).take(labels)
         shares = shares @ numbers.of_columns(np.eye(len(numbers.numbers)))
     if model.outliers == "label":
@@ -167,16 +167,16 @@ def _outputs(
 def _prepared_rows(
     graph: OnnxGraph, metric: str, preparation: Preparation
 ) -> tuple[Tensor, Tensor]:
-    """Return the rows as the GPOD takes them, in float64, and whether it has an answer for each."""
+    """Return the rows as the GPOD takes them, and which rows are complete and valid."""
     rows = graph.X
     if preparation.missing == "median":
         rows = where(np.isnan(rows), preparation.fill, rows)
-    is_bad = np.isnan(rows - rows)  # which is 0 for a number, and NaN for NaN and infinity
+    is_bad = np.isnan(rows - rows)  # x - x is NaN for NaN and infinity
     rows = where(is_bad, 0.0, rows)
     is_complete = is_bad.astype(np.float64).reduce("Sum") == 0.0
     most = float(np.finfo(np.float64).max)
     floor = preparation.floor
-    if floor.any():  # as ``tables.preparation.logged``
+    if floor.any():  # as in ``tables.preparation.logged``
         safe, is_logged = np.where(floor > 0, floor, 1.0), (floor > 0).astype(np.float64)
         is_below, tangent = rows < safe, (rows - safe) / safe + np.log(safe)
         logs = where(is_below, tangent, np.log(where(is_below, safe, rows)))
@@ -192,7 +192,7 @@ def _prepared_rows(
 
 
 def _compare(content: bytes, model: TableModel) -> None:
-    """Compare labels of 2000 training rows by onnxruntime, optimized or not, with the model's."""
+    """Raise an error unless onnxruntime gives 2000 training rows the labels of the model."""
     affinity: Any = model.gpod.affinity_
     kept: Array = affinity.rows_ if hasattr(affinity, "rows_") else affinity.landmark_rows_
     rows = model.in_units(kept[:: -(-len(kept) // 2000)])
@@ -209,7 +209,7 @@ def _compare(content: bytes, model: TableModel) -> None:
 def run_onnx(
     content: bytes | str | os.PathLike[str], X: Any, *, optimize: bool = True
 ) -> dict[str, Any]:
-    """Return the outputs of an exported model, bytes or a file, for rows, by onnxruntime."""
+    """Return the outputs of an exported model (bytes or a path) for the rows X."""
     import onnxruntime
 
     source = content if isinstance(content, bytes) else os.fspath(content)
@@ -221,16 +221,16 @@ def run_onnx(
 
 
 def _divided(rows: Tensor, length: Tensor) -> Tensor:
-    """Return rows divided by their length; rows of zeros stay."""
+    """Return rows divided by their length; rows of zeros stay zeros."""
     return rows / where(length > 0.0, length, 1.0)
 
 
 def _points(metric: str, rows: Tensor) -> Tensor:
-    """Return the points that stand for rows; any numbers for rows that have none."""
+    """Return the points in space by which a metric compares rows; for invalid rows, any numbers."""
     if metric == "cosine":
         scaled = _divided(rows, abs(rows).reduce("Max"))
         length = np.sqrt(scaled.reduce("SumSquare"))
-        return scaled / np.maximum(length, 1.0)  # the largest number is 1 by now
+        return scaled / np.maximum(length, 1.0)  # at least 1, since the largest entry is 1
     if metric == "haversine":
         radians = rows * (math.pi / 180)
         phi, lam = (radians.take([place], axis=1) for place in (0, 1))
@@ -241,28 +241,28 @@ def _points(metric: str, rows: Tensor) -> Tensor:
 
 
 def _in_units(points: Tensor, exponent: int, farthest: float) -> Tensor:
-    """Return points in units of a power of two."""
-    first = -exponent // 2  # two factors, for one power of two can be beyond float64
+    """Return points divided by 2 to the power of ``exponent``."""
+    first = -exponent // 2  # in two steps: the whole factor may be out of the range of float64
     for power in (first, -exponent - first):
         points = points * math.ldexp(1.0, power)
     return points.clip(-farthest, farthest)
 
 
 def _nearest_vertices(points: Tensor, vertices: Array, k: int) -> tuple[Tensor, Tensor]:
-    """Return numbers of the k nearest vertices, the first of equals first, and squares."""
-    centre = middle(vertices)  # around which products are most accurate
+    """Return the indices of the k nearest vertices (ties by index), and squared distances."""
+    centre = middle(vertices)  # products are most accurate around it
     moved = vertices - centre
     partial = (points - centre) @ (-2 * moved.T) + (moved**2).sum(axis=1)  # |y|^2 - 2 x y
     more = min(k + 8, len(vertices))
-    near = partial.smallest(more)[1].smallest(more)[0]  # by number
+    near = partial.smallest(more)[1].smallest(more)[0]  # sorted by index
     squared = _squared_distances(points, vertices, near)
-    place = np.sqrt(squared).smallest(k)[1]  # roots, as in the search: they make more equal
+    place = np.sqrt(squared).smallest(k)[1]  # roots, as in the search: rounding makes more ties
     numbers, squared = (of.node("GatherElements", place, axis=1) for of in (near, squared))
     return numbers, squared
 
 
 def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return points, numbers of their nearest vertices and squared distances, as ``Index`` does."""
+    """Return points, the indices of their nearest vertices, and squared distances, as ``Index``."""
     graph, vertices, k = rows.graph, affinity._points, affinity.n_neighbors_
     points = _in_units(_points(affinity.metric, rows), affinity._space.exponent, FARTHEST)
     if affinity._space.axes is not None:
@@ -278,7 +278,7 @@ def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _squared_distances(points: Tensor, vertices: Array, numbers: Tensor) -> Tensor:
-    """Return those to vertices, squares added in the order of scipy's k-d tree."""
+    """Return squared distances to vertices, with the order of summation of scipy's k-d tree."""
     there = points.graph.constant(vertices).take(numbers)  # rows x edges x features
     difference = there - points.unsqueeze(1)
     d = vertices.shape[1]
@@ -300,17 +300,17 @@ def _eigenfunctions(
     sums: Tensor,
     is_alone: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return ``u_k(x)``, see ``eigencut.extension.eigenfunctions``, and the support, log d(x).
+    """Return ``u_k(x)`` (see ``eigencut.extension.eigenfunctions``), and the support, log d(x).
 
-    ``sums`` are those of ``_columns_to_sum`` by weights divided by the exponential of ``largest``.
-    Rows without support have the values of the ``nearest`` training row.
+    ``sums`` are the sums of ``_columns_to_sum`` with weights divided by ``exp(largest)``. Rows
+    without support get the values of the ``nearest`` training row.
     """
     graph, affinity, functions = rows.graph, model.affinity_, model.fitted_cut_.functions.base
     K, pairs = len(functions.pairs.values), functions.pairs
     degrees = sums.take([K], axis=1)
     average = sums.take(range(K), axis=1) / degrees
     support = largest + np.log(degrees)
-    if near is not None:  # times rho(x) to the power of beta
+    if near is not None:  # density contrast: d(x) times the density to the power of beta
         densities = graph.constant(affinity._contrast.densities).take(near)
         support = support + np.log(densities.reduce("Mean")) * affinity._contrast.beta
     if is_alone is not None:
@@ -332,7 +332,7 @@ def _eigenfunctions(
 
 
 def _columns_to_sum(model: GPOD) -> Array:
-    """Return what is summed over edges: eigenvectors, ones, the indicator of small components."""
+    """Return columns to sum over edges: eigenvectors, ones, and the marks of small components."""
     affinity, pairs = model.affinity_, model.fitted_cut_.functions.base.pairs
     weight = affinity.multiplicity_ / affinity.n_rows_
     if getattr(affinity, "_contrast", None) is not None:
@@ -356,9 +356,9 @@ def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
         differences = [u.take([i], axis=1) - column for i, column in enumerate(points.T)]
         partial = squared = reduce(add, (each * each for each in differences))
     nearest = partial.place("Min").squeeze()
-    g: Any = inverse_widths[0]  # 1 / (sqrt(2) sigma(x)), a column; one number where sigma is one
-    local = affinity._state().get("local")  # it refuses a sigma that is a function
-    if local is not None and len(inverse_widths) > 1:  # else no distance to learn a scale from
+    g: Any = inverse_widths[0]  # 1 / (sqrt(2) sigma(x)): a number, or below a column
+    local = affinity._state().get("local")  # raises an error if sigma is a function
+    if local is not None and len(inverse_widths) > 1:  # one training row has no distances
         closest = squared.smallest(min(local["k"], len(inverse_widths)))[0]
         width = np.sqrt(closest.reduce("Max")).clip(local["least"], local["most"]) * local["scale"]
         g = (1 / math.sqrt(2)) / width.clip(*SQUARABLE)
@@ -370,15 +370,15 @@ def _gaussian_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _is_product_accurate(model: GPOD, points: Array, inverse_widths: Array) -> bool:
-    """Return whether ``|x|^2 - 2xy + |y|^2`` gives exponents and nearest rows without harm."""
+    """Return whether ``|x|^2 - 2xy + |y|^2`` is accurate enough for exponents and nearest rows."""
     functions, largest = model.fitted_cut_.functions.base, np.linalg.norm(points, axis=1).max()
     reach = (2 * largest * inverse_widths.max()) ** 2
-    if not reach * EPS < 1e-11:  # the error of an exponent
+    if not reach * EPS < 1e-11:  # the largest error of an exponent
         return False
     log_degrees = np.log(np.maximum(functions.degrees, np.finfo(np.float64).tiny))
     mass_per_degree = functions.cut.mass_per_degree(log_degrees) * functions.pairs.takes_part
     denominator = 1 - mass_per_degree[:, np.newaxis] * functions.pairs.values
-    # Training rows without similar ones are recognized by a distance of zero: by differences.
+    # Otherwise a row must be recognized as a training row, by a distance of exactly 0.
     return bool((denominator > SUPPORT).all())
 
 
@@ -388,7 +388,8 @@ def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     points, near, squares = _neighbors(affinity, rows)
     of_near = np.sqrt(squares)
     radius, first = of_near.take([affinity.n_neighbors_ - 1], axis=1), near.take([0], axis=1)
-    # Vertices that have the nearest one among their own, and whether each is another.
+    # Reverse neighbours: vertices whose neighbours include the nearest vertex of a row. They add
+    # edges unless they are among the row's own neighbours.
     n_reverse = np.diff(affinity._reverse.indptr)
     padded = np.full((len(n_reverse), max(1, n_reverse.max())), -1)
     padded[np.arange(padded.shape[1]) < n_reverse[:, np.newaxis]] = affinity._reverse.indices
@@ -402,7 +403,7 @@ def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     largest = exponent.reduce("Max")
     is_alone = largest <= _NO_EDGE
     weights = share * np.exp(np.maximum(exponent - largest, _LEAST_LOG))
-    # A row without a neighbour is as good as the training row nearest to it.
+    # A row without edges gets the values of its nearest training row.
     weights = where(is_alone, (numbers == first).astype(np.float64), weights)
     columns = graph.constant(_columns_to_sum(model)).take(numbers)
     return _eigenfunctions(
@@ -419,10 +420,10 @@ def _neighbor_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
 def _edges(
     affinity: Any, distances: Tensor, radius: Tensor, numbers: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return share and exponent of each edge, as ``EdgeWeight``."""
+    """Return the share and the exponent of each edge, as ``EdgeWeight`` does."""
     weight, width = affinity._weight, affinity._width
     radii = distances.graph.constant(affinity.radii_).take(numbers)
-    # Not times SLACK, which onnxruntime takes for 1.
+    # Not r * SLACK: onnxruntime optimizes a factor so close to 1 away.
     is_near = (distances <= r + r * (SLACK - 1) for r in (radius, radii))
     of_row, of_vertex = (each.astype(np.float64) for each in is_near)
     share = of_row * of_vertex if weight.is_mutual else (of_row + of_vertex) * 0.5
@@ -434,7 +435,7 @@ def _edges(
 
 
 def _landmark_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ``u(x) = z(x)^T c``, z(x) on the r nearest landmarks, and the support of the rows."""
+    """Return ``u(x) = z(x)^T c`` (z: weights of the r nearest landmarks), and the support."""
     graph, affinity, search = rows.graph, model.affinity_, model.affinity_._search
     points = _in_units(_points(affinity.metric, rows), search.space.exponent, FARTHEST)
     nearest, squared = _nearest_vertices(points, search.points, search.n_nearest)
@@ -452,13 +453,13 @@ def _landmark_functions(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
     values = (weights.unsqueeze(1) @ table).squeeze()  # rows x r x K
     first = nearest.node("GatherElements", squared.place("Min"), axis=1)
     spacing = graph.constant(affinity._spacing).take(first)
-    # ``-1/2 (d_r(x) / d_r(y))^2``, y the nearest landmark.
+    # ``-1/2 (d_r(x) / d_r(y))^2``, where y is the nearest landmark
     support = squared.reduce("Max") / spacing * -0.5
     return values, support
 
 
 def _ranked_shares(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return h_k(x) of a discrete cut, by the votes of the nearest rows, and the support."""
+    """Return the shares h_k(x) of a discrete cut, by votes of the nearest rows, and the support."""
     graph, affinity, fitted = rows.graph, model.affinity_, model.fitted_cut_
     _, near, squared = _neighbors(affinity, rows)
     k, first = affinity.n_neighbors_, near.take([0], axis=1)
@@ -480,20 +481,20 @@ def _ranked_shares(model: GPOD, rows: Tensor) -> tuple[Tensor, Tensor]:
 def _share_probabilities(
     shares: Tensor, labels: Tensor, support: Tensor, fitted: FittedCut
 ) -> Tensor:
-    """Return ``c h_k(x) + (1 - c) / K``; the first of the largest is the label."""
+    """Return the probabilities ``c h_k(x) + (1 - c) / K``, the first largest at the label."""
     K, graph = fitted.n_clusters, shares.graph
     certain = np.exp(np.minimum(support - fitted.least_support, 0.0))
     found = shares * certain + (1.0 - certain) * (1 / K)
     largest = shares.reduce("Max") * certain + (1.0 - certain) * (1 / K)
     numbers = graph.constant(np.arange(K)[np.newaxis], np.int64)
-    # Not times 1 - nudge, which onnxruntime takes for 1.
+    # Not largest * (1 - NUDGE): onnxruntime optimizes a factor so close to 1 away.
     below = np.minimum(found, largest - largest * NUDGE)
     found = where(numbers < labels, below, where(numbers == labels, largest, found))
     return found / found.reduce("Sum")
 
 
 def _probabilities(scores: Tensor, labels: Tensor, support: Tensor, fitted: FittedCut) -> Tensor:
-    """Return p_k for each row, a column per cluster; the first of the largest is the label."""
+    """Return the probabilities of clusters for each row, the first largest at the label."""
     clipped = scores.clip(0.0, 1.0)
     certain = np.exp(np.minimum(support - fitted.least_support, 0.0))
     logits = (clipped - clipped.reduce("Max")) * (certain / fitted.temperature)
@@ -504,8 +505,8 @@ def _probabilities(scores: Tensor, labels: Tensor, support: Tensor, fitted: Fitt
     return odds / odds.reduce("Sum")
 
 
-# Eigenfunctions at rows, or shares of clusters, and the support. The largest exponent of a row is
-# subtracted before ``exp``, so nothing underflows.
+# Functions that return eigenfunctions (or shares of clusters) at rows, and the support of rows.
+# They subtract the largest exponent of each row before ``exp``, so that nothing underflows.
 _FUNCTIONS: dict[type, Any] = {
     Gaussian: _gaussian_functions,
     Landmarks: _landmark_functions,

@@ -1,4 +1,4 @@
-"""ONNX graphs, written as numpy code: arithmetic on a ``Tensor`` adds nodes to its graph."""
+"""Write ONNX graphs as numpy code: arithmetic on a ``Tensor`` adds nodes to its ``OnnxGraph``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.validation import needed
 
-# Operators of ONNX whose names are not those of numpy in title case.
+# From numpy's functions to operators of ONNX; the names of others only differ in title case.
 _OPERATORS = {
     "subtract": "Sub",
     "multiply": "Mul",
@@ -31,7 +31,7 @@ _TRUTHS = {"And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less", "LessOr
 
 
 class Tensor(NDArrayOperatorsMixin):
-    """The output of a node; numpy's operators and functions of it are further nodes."""
+    """The output of a node; numpy's operators and functions on it add further nodes."""
 
     def __init__(self, graph: OnnxGraph, name: str, dtype: Any) -> None:
         self.graph, self.name, self.dtype = graph, name, np.dtype(dtype)
@@ -42,16 +42,16 @@ class Tensor(NDArrayOperatorsMixin):
         return self.graph.node(operator, *inputs, constants=self.dtype, dtype=dtype)
 
     def node(self, operator: str, *inputs: Any, dtype: Any = None, **attributes: Any) -> Tensor:
-        """Add a node whose first input this is; others are of integers."""
+        """Add a node with this tensor as first input; constant inputs become integers."""
         dtype = self.dtype if dtype is None else dtype
         return self.graph.node(operator, self, *inputs, dtype=dtype, **attributes)
 
     def reduce(self, kind: str, axis: int = 1, keepdims: int = 1) -> Tensor:
-        """Sum, Max, L2, ... over each row, as a column."""
+        """Return the Sum, Max, L2, ... of each row, as a column."""
         return self.node(f"Reduce{kind}", [axis], keepdims=keepdims)
 
     def place(self, kind: str) -> Tensor:
-        """Return where the Min or Max of each row is, as a column."""
+        """Return the index of the Min or Max of each row, as a column."""
         return self.node(f"Arg{kind}", dtype=np.int64, axis=1, keepdims=1)
 
     def clip(self, least: ArrayLike, most: ArrayLike) -> Tensor:
@@ -61,7 +61,7 @@ class Tensor(NDArrayOperatorsMixin):
         return self.node("Cast", dtype=dtype, to=self.graph.type_of(dtype))
 
     def take(self, places: Any, axis: int = 0) -> Any:
-        """Rows, or columns, of these places."""
+        """Return the rows (or columns, with ``axis=1``) with these indices."""
         return self.node("Gather", places, axis=axis)
 
     def unsqueeze(self, axis: int) -> Tensor:
@@ -71,19 +71,19 @@ class Tensor(NDArrayOperatorsMixin):
         return self.node("Squeeze", [axis])
 
     def smallest(self, k: int) -> tuple[Tensor, Tensor]:
-        """The k smallest values of each row, ascending, and their places."""
+        """Return the k smallest values of each row, ascending, and their indices."""
         values = self.node("TopK", [k], n_outputs=2, axis=1, largest=0, sorted=1)
         return values, Tensor(self.graph, values.name[:-1] + "1", np.int64)
 
 
 def where(condition: Tensor, then: Any, otherwise: Any) -> Any:
-    """Return ``then`` where the condition holds; one of the others is a tensor."""
+    """Return ``then`` where the condition holds; one of the two values must be a tensor."""
     dtype = (then if isinstance(then, Tensor) else otherwise).dtype
     return condition.graph.node("Where", condition, then, otherwise, constants=dtype, dtype=dtype)
 
 
 class OnnxGraph:
-    """A graph with the input ``X``, of float64."""
+    """A graph with the input ``X``, a batch of float64 rows."""
 
     def __init__(self) -> None:
         needed("onnxruntime", "onnx")
@@ -93,7 +93,7 @@ class OnnxGraph:
         self.X = Tensor(self, "X", np.float64)
 
     def type_of(self, dtype: Any) -> int:
-        """Return ONNX's number of a type."""
+        """Return ONNX's number for a dtype."""
         return int(self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
     def node(
@@ -105,7 +105,7 @@ class OnnxGraph:
         n_outputs: int = 1,
         **attributes: Any,
     ) -> Tensor:
-        """Add a node; inputs that are no tensors are constants of one type."""
+        """Add a node; inputs that are not tensors become constants of the type ``constants``."""
         tensors = [x if isinstance(x, Tensor) else self.constant(x, constants) for x in inputs]
         outputs = [f"{operator.lower()}_{len(self._nodes)}_{i}" for i in range(n_outputs)]
         names = [tensor.name for tensor in tensors]
@@ -113,7 +113,7 @@ class OnnxGraph:
         return Tensor(self, outputs[0], dtype)
 
     def constant(self, value: ArrayLike, dtype: Any = np.float64) -> Tensor:
-        """Add a constant to the ONNX graph."""
+        """Add a constant to the graph, or return the equal one that it has."""
         array = np.asarray(value, dtype=dtype)
         array = np.ascontiguousarray(array) if array.ndim else array
         key = (array.dtype.str, array.shape, array.tobytes())
@@ -123,7 +123,7 @@ class OnnxGraph:
         return Tensor(self, self._constants[key].name, array.dtype)
 
     def concatenate(self, tensors: Sequence[Tensor]) -> Tensor:
-        """Put columns beside each other."""
+        """Put the columns of tensors side by side."""
         return self.node("Concat", *tensors, dtype=tensors[0].dtype, axis=1)
 
     def model(
@@ -132,7 +132,7 @@ class OnnxGraph:
         outputs: dict[str, tuple[Tensor, list[Any]]],
         properties: dict[str, str],
     ) -> Any:
-        """Return the checked model, for batches of any size, with outputs of these shapes."""
+        """Return the finished ONNX model, checked, with these outputs."""
         helper = self._onnx.helper
         infos = [helper.make_tensor_value_info("X", self.type_of(np.float64), ["n", n_columns])]
         for name, (tensor, shape) in outputs.items():

@@ -1,6 +1,8 @@
-"""Partner packages: BERTopic, Dask, datamapplot, libpysal, scanpy, scikit-image, Spark.
+"""Functions for other packages, each of which is imported only when it is used.
 
-The only room that knows them; a partner is imported when it is used.
+- ``dask``, ``spark``: fit and predict on a cluster; both sum over rows by ``partial_sums``
+- ``image`` (scikit-image), ``scanpy``, ``spatial`` (libpysal): cluster their kinds of data
+- ``bertopic``: probabilities of topics; ``layers``: levels for toponymy and datamapplot
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Topics of BERTopic: the probability of each of them for documents."""
+"""Probabilities of BERTopic's topics, if a GPOD found them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eigencut.model import Model
 
 
 def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
-    """The probability of each topic, for each document.
+    """Return the probability of each topic, for each document.
 
     Probabilities of merged topics (``reduce_topics``, ``merge_topics``) are added up.
 
@@ -22,12 +22,12 @@ def probabilities(topic_model: Any, embeddings: ArrayLike) -> Array:
     topic_model : BERTopic
         Fitted, with a GPOD as its ``hdbscan_model``.
     embeddings : array of shape (n_documents, n_dimensions)
-        Of new documents, or of those of the fit, as BERTopic's ``transform`` takes them.
+        Embeddings of new documents or of those of the fit, as for BERTopic's ``transform``.
 
     Returns
     -------
     probabilities : array of shape (n_documents, n_topics)
-        Column k is topic k. What a row lacks of 1 is the probability of topics that are now -1.
+        Column k is topic k. A row sums to 1 with the probability of topics that are now -1.
     """
     model: Any = getattr(topic_model, "hdbscan_model", None)
     if not isinstance(model, Model):

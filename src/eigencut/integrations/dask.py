@@ -1,4 +1,4 @@
-"""Fit and predict on a Dask cluster; sums over rows are formed per chunk, and rows stay there."""
+"""Fit and predict on a Dask cluster, where each chunk of rows is processed where it is."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Fitted = TypeVar("Fitted")
 
 
 class DaskRows(Rows):
-    """Rows of a dask array or data frame; sums over them are formed on the cluster.
+    """Rows of a dask array or data frame; ``reduce`` runs on the cluster.
 
     Parameters
     ----------
     X : dask array with two dimensions, or dask data frame
         Chunks may have any size, known or not.
     sample_weight : dask array or series, optional
-        What each row counts, chunked as X is.
+        The weights of the rows, with the same chunks as X.
     """
 
     is_local = False
@@ -48,7 +48,7 @@ class DaskRows(Rows):
         self.n_features = int(X.shape[1]) if names is None else len(names)
 
     def _computed(self) -> Iterator[Any]:
-        """The chunks one after the other, for whoever iterates instead of reducing."""
+        """Yield the chunks one after the other, for code that iterates over rows."""
         for part, weight in zip(self._parts, self._weights, strict=True):
             rows = part.compute()
             yield (rows, np.asarray(weight.compute())) if self.is_weighted else rows
@@ -56,7 +56,7 @@ class DaskRows(Rows):
     def reduce(self, part: Any, combine: Any, finish: Any = None) -> Any:
         delayed = needed("dask", "dask").delayed
         of_chunk, add_up = delayed(_of_chunk), delayed(added_up)
-        part, combine = delayed(part), delayed(combine)  # sent once, not with every task
+        part, combine = delayed(part), delayed(combine)  # so that they are sent only once
         pairs = zip(self._parts, self._weights, strict=True)
         totals = [of_chunk(*pair, part, combine, self.n_features) for pair in pairs]
         while len(totals) > 1:
@@ -82,7 +82,7 @@ def fit(model: Fitted, X: Any, *, sample_weight: Any = None) -> Fitted:
     Returns
     -------
     model : GPOD
-        The same, fitted.
+        The same object, fitted.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def fit(model: Fitted, X: Any, *, sample_weight: Any = None) -> Fitted:
 
 
 def predict(model: Any, X: Any) -> Any:
-    """Labels of the rows of a dask array or data frame.
+    """Return the labels of the rows of a dask array or data frame.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def predict(model: Any, X: Any) -> Any:
 
 
 def predict_proba(model: Any, X: Any) -> Any:
-    """The probability of each cluster, for the rows of a dask array or data frame.
+    """Return the probability of each cluster, for each row of a dask array or data frame.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def predict_proba(model: Any, X: Any) -> Any:
     Returns
     -------
     probabilities : lazy dask array of shape (n_samples, K)
-        As of ``GPOD.predict_proba``.
+        As in ``GPOD.predict_proba``.
     """
     n_numbers = check_model(model).one_cut().numbering_.n_given
     return _map_rows(model, "predict_proba", X, np.empty((0, n_numbers)))
@@ -137,7 +137,7 @@ def _check_rows(X: Any, in_memory: str) -> None:
 
 
 def _map_rows(model: Any, method: str, X: Any, empty: NDArray[Any]) -> Any:
-    """Return what a method says of each chunk; ``empty`` is what it says of no rows."""
+    """Return a lazy array of a method's results for all chunks; ``empty`` is that for no rows."""
     _check_rows(X, f"GPOD.{method}")
     array, delayed = needed("dask.array", "dask"), needed("dask", "dask").delayed
     apply, sent = delayed(_apply), delayed(on_one_thread(check_model(model)))
@@ -153,18 +153,18 @@ def _map_rows(model: Any, method: str, X: Any, empty: NDArray[Any]) -> Any:
 
 
 def _chunks(X: Any) -> list[Any]:
-    """Return whole rows in pieces, as delayed values."""
+    """Return the blocks of rows of an array or frame, as delayed values; all have all columns."""
     whole = X if hasattr(X, "columns") or X.numblocks[1] == 1 else X.rechunk({1: -1})
     return list(np.ravel(whole.to_delayed()))
 
 
 def _apply(part: Any, model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:
-    """Labels, probabilities or embedding of one chunk, which may be empty."""
+    """Return the result of a model's method for one chunk, which may be empty."""
     return np.asarray(getattr(model, method)(part), empty.dtype) if len(part) else empty
 
 
 def _of_chunk(chunk: Any, weight: Any, part: Any, combine: Any, n_features: int) -> Any:
-    """Return the sum over one chunk, and what was seen of it; None if it has no rows."""
+    """Return the sum over the rows of one chunk; None if it has no rows."""
     values = np.asarray(chunk)
     if len(values) == 0:
         return None

@@ -1,4 +1,4 @@
-"""Segments of images; reached as ``eigencut.image``."""
+"""Segment images; this module is ``eigencut.image``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ from eigencut.gpod import GPOD
 __all__ = ["segment"]
 
 
-# Superpixels have this compactness; SLIC brings their channels to a range of 1.
-COMPACTNESS = 0.1
-# An array whose first axis could be channels has its channels first if its sides are so long.
-LEAST_SIDE = 16
+COMPACTNESS = 0.1  # of superpixels; SLIC scales channels to a range of 1
+LEAST_SIDE = 16  # an array (3, 16, 16) or larger is an image whose channels come first
 
 
 def segment(
@@ -38,21 +36,21 @@ def segment(
     Parameters
     ----------
     image : array of shape (height, width), (height, width, channels) or (pixels, channels)
-        Grey, RGB, RGBA (on white), or any features, as of a neural network. Colours are uint8,
-        uint16 or floats from 0 to 1.
+        Grey, RGB, RGBA (shown on white), or any features, such as those of a neural network.
+        Colours are uint8, uint16 or floats from 0 to 1.
     n_clusters : int, "auto" or iterable of int, default="auto"
-        As for ``GPOD``.
+        As in ``GPOD``.
     n_segments : int, optional
         Divide the image into about this many superpixels first (scikit-image's SLIC).
     scale : float, default=1.0
-        The standard deviation, in pixels, of a Gaussian that channels are smoothed by.
+        The standard deviation, in pixels, of the Gaussian that smooths the channels.
     position : float, default=0.5
-        The influence of the place of a pixel, relative to that of its channels together.
+        The influence of a pixel's place, relative to that of all its channels together.
     shape : tuple of int, optional
-        Height and width, where ``image`` is an array of (pixels, channels), row by row. With it
-        channels are features, compared as they are. Else 3 or 4 channels are a colour, in CIELAB.
+        Height and width, if ``image`` is an array of (pixels, channels), row by row. Its channels
+        are then compared as they are. Without it, 3 or 4 channels are a colour, in CIELAB.
     random_state : int or None, default=0
-        As of ``GPOD``.
+        As in ``GPOD``.
 
     Returns
     -------
@@ -74,10 +72,10 @@ def segment(
     is_colour = shape is None and pixels.shape[2] in (3, 4)  # RGB or RGBA
     pixels = _lab_of(pixels) if is_colour else pixels.astype(np.float64)
     longest = max(pixels.shape[:2])
-    if scale > longest:  # smoothing takes time and room in proportion to it
+    if scale > longest:  # smoothing takes time and memory in proportion to it
         expected = f"be at most the longer side of the image, {longest} pixels"
         raise invalid("scale", expected, f"{scale:g}", "use the default of 1")
-    # Pixels are compared by channels and place, each of the spread it counts.
+    # Pixels are compared by channels and place; the spread of each is its influence.
     groups = [_spread_to(1.0, gaussian_filter(pixels, (scale, scale, 0)))]
     if position:
         places = np.indices(pixels.shape[:2], dtype=np.float64).reshape(2, -1).T
@@ -103,7 +101,7 @@ def segment(
 
 
 def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
-    """The image as an array of (height, width, channels)."""
+    """Return the image as an array of shape (height, width, channels), checked."""
     if np.ma.is_masked(image):
         got = f"a masked array with {np.ma.count_masked(image)} values masked"
         raise invalid("image", "have a value at every pixel", got, "fill them by image.filled(...)")
@@ -138,7 +136,7 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
 
 
 def _lab_of(image: NDArray[Any]) -> Array:
-    """Return colours in CIELAB."""
+    """Return an RGB or RGBA image in CIELAB."""
     if image.dtype in (np.uint8, np.uint16):
         colours = image / np.iinfo(image.dtype).max
     elif image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
@@ -154,9 +152,9 @@ def _lab_of(image: NDArray[Any]) -> Array:
 
 
 def to_lab(colours: Array) -> Array:
-    """CIELAB of sRGB from 0 to 1: distances are about as large as they look."""
+    """Return sRGB colours from 0 to 1 in CIELAB, where distances are as large as they look."""
     linear = np.where(colours > 0.04045, ((colours + 0.055) / 1.055) ** 2.4, colours / 12.92)
-    to_xyz = np.array(  # of linear sRGB, under daylight (D65)
+    to_xyz = np.array(  # linear sRGB to XYZ, under daylight (D65)
         [
             [0.4124564, 0.3575761, 0.1804375],
             [0.2126729, 0.7151522, 0.0721750],
@@ -170,7 +168,7 @@ def to_lab(colours: Array) -> Array:
 
 
 def _spread_to(total: float, channels: Array) -> Array:
-    """Columns about their means, in units that give them this standard deviation together."""
+    """Return centred columns, scaled together to this standard deviation."""
     columns = channels.reshape(-1, channels.shape[-1])
     centred = columns - columns.mean(axis=0)
     spread = np.sqrt((centred**2).sum() / len(centred))

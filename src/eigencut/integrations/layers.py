@@ -1,4 +1,4 @@
-"""Levels of a model as toponymy and datamapplot take them: layers of labels, finest first."""
+"""Levels of a model as layers of labels, the finest first, for toponymy and datamapplot."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from eigencut._utils.arrays import Array, Indices
 
 
 def layers(levels: Sequence[Any], names: Mapping[int, str] | None = None) -> list[NDArray[Any]]:
-    """Return levels as a list of layers.
+    """Return the levels of a model as a list of layers.
 
     Parameters
     ----------
     levels : array of shape (n_levels, n_rows)
-        Of ``model.predict_levels``.
+        The result of ``model.predict_levels``.
     names : dict of int to str, optional
-        What numbers are called: then layers are texts, as datamapplot takes them. Default: numbers
-        from 0 on without gaps, as toponymy takes them.
+        Names of groups; then layers are texts, as datamapplot takes them. Default: layers are
+        numbers from 0 on without gaps, as toponymy takes them.
 
     Returns
     -------
@@ -46,16 +46,16 @@ def layers(levels: Sequence[Any], names: Mapping[int, str] | None = None) -> lis
 
 
 class LevelsClusterer:
-    """The levels of a model for ``Toponymy(clusterer=)``.
+    """A clusterer for ``Toponymy(clusterer=)`` that gives the levels of a model.
 
     Parameters
     ----------
     model : GPOD or TableModel
-        Fitted, or to be fitted on the vectors that toponymy clusters.
+        A fitted model, or one to be fitted on the vectors that toponymy clusters.
     counts : sequence of int or "auto", default="auto"
-        How many groups each level has, as of ``predict_levels``.
+        The number of groups of each level, as in ``predict_levels``.
     min_children : int, default=1
-        How many groups of the level before a group has at least.
+        The least number of groups of the next finer level in each group.
     """
 
     def __init__(self, model: Any, counts: Any = "auto", min_children: int = 1) -> None:
@@ -70,7 +70,7 @@ class LevelsClusterer:
         layer_class: Any,
         **layer_options: Any,
     ) -> LevelsClusterer:
-        """Label the vectors as toponymy asks, and set ``cluster_layers_`` and ``cluster_tree_``."""
+        """Label the vectors at all levels; set ``cluster_layers_`` and ``cluster_tree_``."""
         try:
             check_is_fitted(self.model)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Sums over rows that many machines form, without side effects: a piece may be summed twice."""
+"""Sums over rows on a cluster, without side effects, since it may compute a piece twice."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from eigencut.exceptions import invalid
 from eigencut.io.rows import Rows
 from eigencut.model import Model
 
-FAN_IN = 8  # partial sums that one task adds up
-Total = tuple[Any, Array]  # a sum over rows, and what was seen of them
+FAN_IN = 8  # the number of sums that one task adds up
+Total = tuple[Any, Array]  # a sum over rows, and ``Rows._seen`` of the same rows
 
 
 def total_of(rows: Rows, n_features: int, part: Any, combine: Any) -> Total:
-    """The sum over the rows of one piece, in blocks, and what was seen of them."""
+    """Return the sum over the rows of one piece."""
     rows.n_features = n_features
-    with threads(1):  # the cluster's own threads work on pieces
+    with threads(1):  # the cluster runs several pieces at a time
         total = rows.reduce(part, combine)
-    assert rows._seen is not None  # a whole pass
+    assert rows._seen is not None  # it is set by a complete pass
     return total, rows._seen
 
 
 def added_up(totals: Iterable[Total | None], combine: Callable[[Any, Any], Any]) -> Total | None:
-    """Return the sum over several pieces; None if none of them has rows."""
+    """Return the sum of several pieces; None if no piece has rows."""
 
     def add(a: Total, b: Total) -> Total:
         return combine(a[0], b[0]), a[1] + b[1]
@@ -37,7 +37,7 @@ def added_up(totals: Iterable[Total | None], combine: Callable[[Any, Any], Any])
 
 
 def finished(result: Total | None, finish: Any) -> Total:
-    """What is made of the sum over all pieces."""
+    """Return ``finish`` of the sum over all rows; raise an error if there are no rows."""
     if result is None:
         raise invalid("X", "have at least one row", "none", "check the source of rows")
     total, seen = result
@@ -46,7 +46,7 @@ def finished(result: Total | None, finish: Any) -> Total:
 
 
 def on_one_thread(model: Model) -> Model:
-    """A copy that uses one thread, as the cluster's own work on pieces; arrays are shared."""
+    """Return a copy that uses one thread, since the cluster runs several; it shares the arrays."""
     shared = {id(value): value for value in vars(model.gpod).values()}
     single = deepcopy(model, shared)
     single.gpod.n_jobs = 1

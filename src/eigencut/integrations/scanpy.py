@@ -1,4 +1,4 @@
-"""Clusters of cells in AnnData, in the manner of scanpy's tools; reached as ``eigencut.scanpy``."""
+"""Cluster the cells of an AnnData, as scanpy's tools do; this module is ``eigencut.scanpy``."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def cluster(
     neighbors_key: str | None = None,
     copy: bool = False,
 ) -> Any:
-    """Cluster cells by a normalized cut of scanpy's graph of neighbours, or of eigencut's own.
+    """Cluster cells by a normalized cut of scanpy's graph of neighbours, or of eigencut's graph.
 
     Parameters
     ----------
     adata : AnnData
         With the graph of ``sc.pp.neighbors``, unless ``use_rep`` is given.
     n_clusters : int, "auto" or iterable of int, default="auto"
-        As of ``GPOD``.
+        As in ``GPOD``.
     key_added : str, default="eigencut"
         The key of the result in ``adata.obs`` and ``adata.uns``.
     use_rep : str, optional
         Cluster the rows of this entry of ``adata.obsm`` (or "X") by ``GPOD`` with its own graph.
     neighbors_key : str, optional
-        Which graph to use: a key of ``adata.uns`` for one of several graphs of neighbours, or a key
-        of ``adata.obsp`` for any other graph.
+        The graph to use: a key of ``adata.uns`` for a graph of neighbours, or a key of
+        ``adata.obsp`` for any other graph.
     copy : bool, default=False
 
     Returns
     -------
     adata : AnnData or None
-        The copy, if one was asked for. ``adata.obs[key_added]`` is the cluster of each cell, by
-        decreasing size; ``adata.uns[key_added]`` has the parameters and the eigenvalues.
+        The copy, with ``copy=True``. ``adata.obs[key_added]`` has the cluster of each cell,
+        numbered by decreasing size; ``adata.uns[key_added]`` has parameters and eigenvalues.
     """
     parts = ("obs", "obsm", "obsp", "uns", "n_obs")
     if isinstance(adata, type) or not all(hasattr(adata, part) for part in parts):
@@ -54,12 +54,12 @@ def cluster(
         raise invalid("adata", "be an AnnData", shown(adata), remedy)
     if not (isinstance(key_added, str) and key_added):
         raise invalid("key_added", "be a name", shown(key_added), "leave it out for 'eigencut'")
-    made = adata.uns.get(key_added)  # what others have written there is theirs
+    made = adata.uns.get(key_added)  # never overwrite the results of other tools
     params = made.get("params") if isinstance(made, Mapping) else None
     is_ours = isinstance(params, Mapping) and {"n_clusters", "asked"} <= set(params)
     if made is not None and not is_ours:
-        expected = "be free in adata.uns, or of an earlier call"
-        got = f"{key_added!r}, which something else has written"
+        expected = "be unused in adata.uns, or the key of an earlier call"
+        got = f"{key_added!r}, which another tool has written"
         raise invalid("key_added", expected, got, "use another name, as 'cut_of_cells'")
     sources = {"use_rep": use_rep, "neighbors_key": neighbors_key}
     given = {name: value for name, value in sources.items() if value is not None}
@@ -72,11 +72,11 @@ def cluster(
     else:
         model = GPOD(n_clusters, affinity="precomputed").fit(_graph(adata, neighbors_key))
     names = model.labels_.astype(str).astype(object)
-    ordered = sorted(set(names), key=int)  # 2 before 10
+    ordered = sorted(set(names), key=int)  # as numbers: 2 before 10
     adata.obs[key_added] = needed("pandas", "pandas").Categorical(names, categories=ordered)
     params = {"n_clusters": model.n_clusters_, "asked": str(n_clusters), **given}
     adata.uns[key_added] = {"params": params}
-    if hasattr(model, "eigenvalues_"):  # not of a discrete cut
+    if hasattr(model, "eigenvalues_"):  # a discrete cut has none
         adata.uns[key_added]["eigenvalues"] = model.eigenvalues_
     return adata if copy else None
 
@@ -96,10 +96,10 @@ def _representation(adata: Any, use_rep: str) -> Array:
 
 
 def _graph(adata: Any, neighbors_key: str | None) -> csr_array:
-    """The affinities that scanpy's other tools would take."""
+    """Return the graph that scanpy's other tools would take, as affinities among all cells."""
     made = adata.uns.get(neighbors_key or "neighbors", {})
     if not isinstance(made, Mapping):
-        expected = "name what sc.pp.neighbors has written into adata.uns, or a graph in adata.obsp"
+        expected = "be a key that sc.pp.neighbors has written to adata.uns, or one of adata.obsp"
         got = f"{neighbors_key!r}, where there is {shown(made)}"
         raise invalid("neighbors_key", expected, got, "leave it out for the usual graph")
     key = made.get("connectivities_key", "connectivities")

@@ -1,4 +1,4 @@
-"""Fit on a Spark data frame, and label its rows; sums over rows are formed per partition."""
+"""Fit and predict on a Spark cluster, where each partition of rows is processed where it is."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Fitted = TypeVar("Fitted")
 
 
 class SparkRows(Rows):
-    """Rows of a Spark data frame; sums over them are formed on its cluster.
+    """Rows of a Spark data frame; ``reduce`` runs on its cluster.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        It is read several times: call ``frame.persist()`` where it is expensive, or changes.
+        It is read several times: call ``frame.persist()`` if it is expensive or can change.
     columns : sequence of str, optional
         The features, which must be numbers. Default: all columns.
     weights : str, optional
-        The column that says what each row counts; it is no feature then.
+        The column with the weight of each row, which is then not a feature.
     """
 
     is_local = False
@@ -42,21 +42,21 @@ class SparkRows(Rows):
         super().__init__(self._collected, names, weighted=weights is not None)
         wanted = names if weights is None else [*names, weights]
         chosen = frame.select([f"`{name.replace('`', '``')}`" for name in wanted])
-        self._frame = chosen.toDF(*plain_names(len(wanted)))  # mapInArrow trips over dots in names
+        self._frame = chosen.toDF(*plain_names(len(wanted)))  # mapInArrow refuses dots in names
         self.n_features = len(names)
 
     def _collected(self) -> Iterator[Any]:
-        """The rows in the order of partitions, for whoever iterates instead of reducing."""
+        """Yield the rows in the order of partitions, for code that iterates over rows."""
         rows = self._frame.toLocalIterator()
         while block := list(islice(rows, 8192)):
             values = np.array(block, dtype=np.float64)
             yield (values[:, :-1], values[:, -1]) if self.is_weighted else values
 
     def reduce(self, part: Any, combine: Any, finish: Any = None) -> Any:
-        n_features, is_weighted = self.n_features, self.is_weighted  # of which copies are sent
+        n_features, is_weighted = self.n_features, self.is_weighted  # so that self is not sent
 
         def of_partition(batches: Iterator[Any]) -> Iterator[Any]:
-            """Make one row of a partition, its sum; none of one without rows."""
+            """Yield the sum over a partition as a table of one row; nothing without rows."""
             blocks: Iterator[Any] = (_numbers(batch) for batch in batches if batch.num_rows)
             if is_weighted:
                 blocks = ((block[:, :-1], block[:, -1]) for block in blocks)
@@ -69,7 +69,7 @@ class SparkRows(Rows):
 
         sums = self._frame.mapInArrow(of_partition, "total binary").rdd
 
-        def add(left: bytes, right: bytes) -> bytes:  # which executors of this job packed
+        def add(left: bytes, right: bytes) -> bytes:  # pickles are from executors of this job only
             return pickle.dumps(added_up([pickle.loads(left), pickle.loads(right)], combine))
 
         n_parts = max(2, sums.getNumPartitions())
@@ -96,7 +96,7 @@ def fit(
     Returns
     -------
     model : GPOD
-        The same, fitted: to the last bit what a stream of the same rows gives.
+        The same object, fitted, and equal to the last bit to a fit on a stream of these rows.
     """
     return model.fit(SparkRows(frame, columns, weights=weights))  # type: ignore[attr-defined]
 
@@ -139,7 +139,7 @@ def predict(
     if probabilities is not None:
         fields.append(types.StructField(probabilities, types.ArrayType(types.DoubleType())))
     names = list(frame.columns)
-    plain = frame.toDF(*plain_names(len(names)))  # mapInArrow trips over dots in names
+    plain = frame.toDF(*plain_names(len(names)))  # mapInArrow refuses dots in names
 
     def with_names(batches: Iterator[Any]) -> Iterator[Any]:
         make = needed("pyarrow", "stream").RecordBatch.from_arrays
@@ -151,7 +151,7 @@ def predict(
 def _label_batches(
     model: Any, columns: Sequence[str] | None, name: str, probabilities: str | None
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what ``mapInArrow`` takes to add labels: from record batches to such with labels."""
+    """Return a function for ``mapInArrow`` that adds labels to record batches."""
     features = _features(model, columns)
     single, has_names = on_one_thread(model), model.described_columns(None) is not None
 
@@ -179,7 +179,7 @@ def _check_frame(frame: Any) -> None:
 
 
 def _features(model: Any, columns: Sequence[str] | None) -> list[str]:
-    """Return the columns that a model is asked about: those of its fit."""
+    """Return the names of the features, in the order of the fit; check ``columns``."""
     names = check_model(model).described_columns(None)
     features = list(names or []) if columns is None else _listed(columns)
     if len(features) != len(model.columns_) or features != list(names or features):
@@ -190,7 +190,7 @@ def _features(model: Any, columns: Sequence[str] | None) -> list[str]:
 
 
 def _listed(columns: Any) -> list[str]:
-    """Return names of columns, each once."""
+    """Return names of columns as a list; raise an error if a name occurs twice."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         expected = "be a list of names"
         raise invalid("columns", expected, repr(columns), "write it as columns=['x', 'y']")
@@ -206,7 +206,7 @@ def _check_present(names: Sequence[str], present: Sequence[str]) -> None:
 
 
 def _chosen(present: Sequence[str], columns: Any, weights: str | None) -> list[str]:
-    """Return the names of the features."""
+    """Return the names of the features for a fit, checked."""
     chosen = _listed(present if columns is None else columns)
     if columns is None:
         chosen = [name for name in chosen if name != weights]
@@ -220,5 +220,5 @@ def _chosen(present: Sequence[str], columns: Any, weights: str | None) -> list[s
 
 
 def _numbers(batch: Any) -> np.ndarray[Any, Any]:
-    """Return the numbers of a record batch or table; null is NaN."""
+    """Return the numbers of a record batch or table as an array, with NaN for null."""
     return np.column_stack([np.asarray(column) for column in batch.columns])

@@ -1,4 +1,4 @@
-"""Regions of a map: rows that are alike and touch each other; reached as ``eigencut.spatial``."""
+"""Divide maps into connected regions of similar rows; this module is ``eigencut.spatial``."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ def regions(
 ) -> Any:
     """Divide a map into connected regions of similar rows, by a normalized cut.
 
-    Two rows that touch have the affinity exp(-d^2 / (2 s^2)): d is their distance in the
-    standardized columns, s half the median of that distance over rows that touch.
+    Two rows that touch have the affinity exp(-d^2 / (2 s^2)), where d is their distance in the
+    standardized columns, and s is half the median of these distances.
 
     Parameters
     ----------
     frame : DataFrame, GeoDataFrame or array of shape (n, d)
     columns : name or list of names
-        What makes rows alike: numbers, of ``frame`` (of an array: numbers of columns).
+        The columns of numbers by which rows are compared (indices, if ``frame`` is an array).
     n_regions : int
-        At least the number of parts of the map that do not touch each other.
+        The number of regions; at least the number of parts of the map that do not touch.
     contiguity : "queen", "rook", libpysal W or Graph, sparse matrix or list of pairs
-        Which rows touch. "queen" (a point is enough) and "rook" (a border) are found by libpysal
-        from geometries. Weights of libpysal are matched with the rows by ``frame.index``, or by
-        position where they number the rows from 0. A matrix is n x n, by position, and its weights
-        multiply affinities; pairs are positions too. Islands are tied to the nearest row, with a
-        warning.
+        Which rows touch. libpysal finds it from geometries: with "queen", a common point is
+        enough, and "rook" asks for a common border. Weights of libpysal are matched with the rows
+        by ``frame.index``, or by position if they number the rows from 0. A matrix is n x n, by
+        position, and its weights multiply the affinities. Pairs are positions of rows. Rows that
+        touch no other row are joined to the nearest row, with a warning.
     random_state : int, RandomState or None, default=0
-        As of ``GPOD``.
+        As in ``GPOD``.
 
     Returns
     -------
-    region : Series (array, for an array) of int
-        The region of each row, by decreasing size; every region is connected.
+    region : Series of int, or array if ``frame`` is an array
+        The region of each row, numbered by decreasing size; every region is connected.
 
     Examples
     --------
@@ -82,11 +82,11 @@ def regions(
             f"The map has {n_parts} parts that do not touch: no region spans two of them. To "
             "change that, add neighbours between them to contiguity."
         )
-    labels = np.arange(len(X))  # each row a region: nothing to choose
+    labels = np.arange(len(X))  # if each row is a region
     if n_regions < len(X):
         model = GPOD(n_regions, affinity="precomputed", random_state=random_state)
         with warnings.catch_warnings():
-            # What is in parts, and what a graph of parts is cut into, is said and repaired here.
+            # A map in several parts has had a warning above, and ``connect_regions`` mends labels.
             warnings.simplefilter("ignore", GraphWarning)
             labels = model.fit_predict(_affinities(touching, X))
     region = connect_regions(labels, touching, X, n_regions)
@@ -96,7 +96,7 @@ def regions(
 
 
 def _attributes(frame: Any, columns: Any) -> Array:
-    """The columns as numbers, none missing; columns of an array have numbers for names."""
+    """Return the columns as an array of finite numbers."""
     is_one = isinstance(columns, str) or not hasattr(columns, "__len__")
     named = [columns] if is_one else list(columns)
     is_frame = hasattr(frame, "columns")
@@ -120,7 +120,7 @@ def _attributes(frame: Any, columns: Any) -> Array:
 
 
 def _standardized(X: Array) -> Array:
-    """Mean 0 and standard deviation 1; a constant column says nothing and becomes 0."""
+    """Return columns with mean 0 and standard deviation 1; constant columns become 0."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     X = X / np.where(largest > 0, largest, 1.0)  # squares of huge values stay finite
     X = X - X.mean(axis=0)
@@ -129,7 +129,7 @@ def _standardized(X: Array) -> Array:
 
 
 def _touching(frame: Any, contiguity: Any, n: int) -> sparse.csr_array:
-    """The weights of neighbours, symmetric, without a diagonal."""
+    """Return the symmetric weights of rows that touch, at most 1, without a diagonal."""
     if isinstance(contiguity, str):
         found = _from_geometries(frame, contiguity)
     elif sparse.issparse(contiguity):
@@ -168,23 +168,23 @@ def _from_geometries(frame: Any, kind: str) -> Any:
         remedy = "drop them, or pass contiguity as a matrix or a list of pairs"
         raise invalid("frame", "have a geometry in every row", got, remedy)
     make = getattr(needed("libpysal.weights", "maps"), kind.title())  # Queen or Rook
-    # Silent about islands and parts: both are looked for, and named, below.
+    # Without its warnings about islands and parts: ``regions`` warns about both.
     return make.from_dataframe(frame, use_index=False, silence_warnings=True).sparse
 
 
 def _in_order_of(frame: Any, weights: Any, n: int) -> Any:
-    """The matrix of libpysal's weights in the order of the frame's rows."""
+    """Return the matrix of libpysal's weights in the order of the frame's rows."""
     is_graph = hasattr(weights, "unique_ids")
     ids = list(weights.unique_ids if is_graph else weights.id_order)
     index = list(frame.index) if hasattr(frame, "columns") else list(range(n))
     by_label = len(set(index)) == n == len(ids) and set(ids) == set(index)
     by_position = len(ids) == n and set(ids) == set(range(n))
-    # A Graph has labels; a W has them if it was told an order of names, and else positions.
+    # A Graph has labels; a W has labels if its order of ids was set, and positions otherwise.
     has_labels = is_graph or getattr(weights, "id_order_set", False)
     if by_label and by_position and index not in (ids, list(range(n))) and not has_labels:
-        got = f"weights that number {n} rows from 0, and an index in another order of these numbers"
+        got = f"weights that number {n} rows from 0, and an index with the same numbers reordered"
         remedy = "pass weights.sparse for positions, or make them with use_index=True for labels"
-        raise invalid("contiguity", "be matched with frame without doubt", got, remedy)
+        raise invalid("contiguity", "match the rows of frame in only one way", got, remedy)
     if not (by_label or by_position):
         expected = f"be of the {n} rows of frame"
         got = f"weights of {len(ids)} rows, the first of them {ids[0] if ids else None!r}"
@@ -203,13 +203,13 @@ def _from_pairs(pairs: Any, n: int) -> sparse.coo_array:
     if found.size and (found.min() < 0 or found.max() >= n):
         expected, got = f"have positions from 0 to {n - 1}", f"{found.min():g} to {found.max():g}"
         raise invalid("contiguity", expected, got, "count rows from 0")
-    # A pair that is given twice, or both ways, is one neighbourhood.
+    # Pairs that are given twice, or in both directions, count once.
     once = np.unique(np.sort(found.astype(np.intp), axis=1), axis=0)
     return sparse.coo_array((np.ones(len(once)), (once[:, 0], once[:, 1])), shape=(n, n))
 
 
 def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_array:
-    """Tie rows that touch none to the nearest of those that do."""
+    """Join each row that touches no other (an island) to the nearest row that is not an island."""
     is_island = np.diff(touching.indptr) == 0
     islands, others = np.flatnonzero(is_island), np.flatnonzero(~is_island)
     if not len(islands) or not len(others):
@@ -217,7 +217,7 @@ def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_arr
     places, by = X, "the columns"
     if hasattr(frame, "geometry"):
         with warnings.catch_warnings():
-            # Of degrees, it warns; which row is nearest is rarely another for that.
+            # geopandas warns about degrees, which rarely change which row is nearest.
             warnings.simplefilter("ignore", UserWarning)
             points = frame.geometry.centroid
         centroids = np.column_stack([points.x, points.y])
@@ -234,18 +234,18 @@ def _bridged(touching: sparse.csr_array, frame: Any, X: Array) -> sparse.csr_arr
 
 
 def _affinities(touching: sparse.csr_array, X: Array) -> sparse.csr_array:
-    """Contiguity times a Gaussian of the columns; its bandwidth is half the median distance."""
+    """Return the weights of rows that touch times a Gaussian of their distance in the columns."""
     edges = touching.tocoo()
     squares = ((X[edges.row] - X[edges.col]) ** 2).sum(axis=1)
     different = squares[squares > 0]
     half_median = np.median(np.sqrt(different)) / 2 if len(different) else 1.0
-    # Neighbours stay neighbours, however different they are.
+    # The weights stay positive: neighbours stay connected, however different they are.
     values = edges.data * np.maximum(np.exp(-squares / (2 * half_median**2)), 1e-6)
     return sparse.csr_array(sparse.coo_array((values, (edges.row, edges.col)), shape=edges.shape))
 
 
 def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) -> Indices:
-    """Labels by decreasing size, each connected; small pieces join the most similar neighbour."""
+    """Return connected regions, by decreasing size; small pieces join their nearest neighbour."""
     edges = sparse.triu(touching).tocoo()
     i, j = edges.row, edges.col
     inside = labels[i] == labels[j]
@@ -260,7 +260,7 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
         first = np.unique(label_of[in_order], return_index=True)[1]
         is_kept = np.isin(np.arange(n_pieces), in_order[first])
         piece = _join(piece, is_kept, between, X, n_regions)[piece]
-    for number in range(n_pieces, n_regions):  # a row at the edge of the largest region leaves it
+    for number in range(n_pieces, n_regions):  # split a row off the edge of the largest region
         rows = np.flatnonzero(piece == np.bincount(piece).argmax())
         within = touching[rows][:, rows]
         order = csgraph.breadth_first_order(within, 0, False, return_predecessors=False)
@@ -270,7 +270,7 @@ def connect_regions(labels: Indices, touching: Any, X: Array, n_regions: int) ->
 
 
 def _join(piece: Indices, keeps: Any, between: Indices, X: Array, n_regions: int) -> Indices:
-    """The piece that each piece is part of in the end: the smallest that need not stay go first."""
+    """Join pieces, the smallest first and ``keeps`` last; return the piece that each ends up in."""
     sizes = np.bincount(piece).astype(float)
     sums = np.zeros((len(keeps), X.shape[1]))
     np.add.at(sums, piece, X)
@@ -279,7 +279,7 @@ def _join(piece: Indices, keeps: Any, between: Indices, X: Array, n_regions: int
         neighbours[a].add(b)
         neighbours[b].add(a)
     joined = np.arange(len(keeps))
-    waits = sizes + len(piece) * np.asarray(keeps)  # those that stay wait longest
+    waits = sizes + len(piece) * np.asarray(keeps)  # the order in which pieces are joined
     waits[[not beside for beside in neighbours]] = np.inf
     for _ in range(len(keeps) - n_regions):
         a = int(waits.argmin())

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all: written beside their place, then renamed onto it."""
+"""Write files that appear whole or not at all: written under another name, then renamed."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _SEPARATORS = tuple({os.sep, os.altsep or os.sep})
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file to write to, which takes its name only when the block ends without an error.
+    """Give a binary file to write to, which gets its name when the block ends without an error.
 
     Until then it is ``.<name>.<random>.part`` in the same folder, with the permissions of the file
-    that it replaces. An error removes it. Devices and pipes are written to directly.
+    that it replaces. An error deletes it. Devices and pipes are written to directly.
     """
     with _errors_named(path):
         old = _status(path)
         if old is not None and not stat.S_ISREG(old.st_mode):
-            # By the name that was given: what /dev/stdout points to may be a pipe without a name.
+            # Do not resolve the path: /dev/stdout may point to a pipe without a name.
             with Path(path).open("wb") as device:
                 yield device
             return
     target = Path(os.path.realpath(path))  # a link keeps pointing to the new file
     part = _part_of(target)
     with _errors_named(path, target, part):
-        try:  # begins before the part is there: Ctrl-C may come in between
-            # Nobody else may read it before it has the permissions of the old file.
+        try:  # before the file is created, so that Ctrl-C right after still deletes it
+            # Mode 0600 until the file has the permissions of the old one, which may be strict.
             descriptor = os.open(
                 part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600
             )
@@ -53,13 +53,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """An error now, where ``replacing`` would have one after hours of work."""
+    """Raise the error that ``replacing`` would raise, before hours of work instead of after."""
     with _errors_named(path):
         old = _status(path)
         if old is not None and not stat.S_ISREG(old.st_mode):
             if stat.S_ISDIR(old.st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            return  # a device or a pipe: to open it would be to use it
+            return  # opening a device or a pipe would already have effects
     target = Path(os.path.realpath(path))
     part = _part_of(target)
     with _errors_named(path, target, part):
@@ -68,14 +68,14 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
 
 
 def _part_of(target: Path) -> Path:
-    """A name beside the target that nobody has, and that is not too long."""
+    """Return a path in the folder of the target with a random, not too long name."""
     ending = f".{secrets.token_hex(4)}{PART}"
     kept = os.fsencode(target.name)[: _LONGEST_NAME - len(ending) - 1]
     return target.with_name(f".{kept.decode('utf-8', 'ignore')}{ending}")
 
 
 def _take_permissions(descriptor: int, old: os.stat_result) -> None:
-    """Owner and mode of the file that is replaced, as far as the system lets us."""
+    """Give the new file the owner and mode of the old one, as far as the system allows."""
     mode = stat.S_IMODE(old.st_mode)
     if hasattr(os, "fchown"):
         new = os.fstat(descriptor)
@@ -86,27 +86,27 @@ def _take_permissions(descriptor: int, old: os.stat_result) -> None:
             if new.st_gid != old.st_gid:
                 os.fchown(descriptor, -1, old.st_gid)
         except OSError:
-            mode &= ~stat.S_IRWXG  # what the old group might do is not for another one
+            mode &= ~stat.S_IRWXG  # the file keeps another group, which gets no rights
     if os.chmod in os.supports_fd:
         os.chmod(descriptor, mode)
 
 
 @contextmanager
 def _errors_named(path: str | os.PathLike[str], *ours: Path) -> Iterator[None]:
-    """Let errors name the file as the user did; those of a write name none at all."""
+    """Let errors name the file as the user did, not ``ours``; errors of writing name no file."""
     try:
         yield
     except OSError as error:
         if error.filename is None or str(error.filename) in map(str, ours):
             error.filename = os.fspath(path)
-            if error.filename2 is not None:  # which would be shown even if it were None
+            if error.filename2 is not None:  # setting it to None would show "-> None"
                 error.filename2 = None
         raise
 
 
 def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Return the status of what is at a path, if anything is."""
-    if os.fspath(path).endswith(_SEPARATORS):  # which Path would drop
+    """Return the status of the file at a path, or None if there is none."""
+    if os.fspath(path).endswith(_SEPARATORS):  # Path drops the separator, which means a folder
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     try:
         return Path(path).stat()

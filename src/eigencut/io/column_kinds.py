@@ -1,4 +1,4 @@
-"""What a column holds: numbers, truth values, dates, words in an order, or words without one."""
+"""Kinds of columns: find them out from cells, and turn cells into numbers, dates and words."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from eigencut.exceptions import invalid, shortened
 
 KINDS = ("numeric", "boolean", "date", "ordered", "categorical")
 DAY = 86_400.0  # seconds
-MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "."}  # cells of text files, in any case
+MISSING = {"", "?", "na", "n/a", "nan", "null", "none", "."}  # in text files, in any letter case
 
 
 def quoted(names: Sequence[str], most: int = 8) -> str:
-    """Return names for an error message, not too many of them."""
+    """Return names for an error message; after ``most`` of them, only their number."""
     listed = ", ".join(repr(name) for name in names[:most])
     return listed if len(names) <= most else f"{listed}, ... ({len(names)} in all)"
 
 
 def labels_of(frame: Any) -> list[Any]:
-    """Return what the columns of a data frame are asked by; those of pyarrow are not names."""
-    of_arrow = getattr(frame, "column_names", None)
+    """Return the labels of the columns of a data frame of pandas, polars or pyarrow."""
+    of_arrow = getattr(frame, "column_names", None)  # its ``columns`` are arrays, not labels
     if not isinstance(of_arrow, list):
         return list(frame.columns)
     refuse_duplicates(of_arrow)
@@ -38,24 +38,24 @@ def labels_of(frame: Any) -> list[Any]:
 
 
 def plain_names(n_columns: int) -> tuple[str, ...]:
-    """Return x1, x2, ...: names of columns that have none."""
+    """Return the names x1, x2, ... for columns without names."""
     return tuple(f"x{i}" for i in range(1, n_columns + 1))
 
 
 def absent(wanted: Sequence[str], names: Iterable[str]) -> list[str]:
-    """Return those of the wanted names that are not among the names."""
+    """Return the wanted names that are not in ``names``."""
     present = set(names)
     return [name for name in wanted if name not in present]
 
 
 def places(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
-    """Return where the wanted names stand among the names."""
+    """Return the index of each wanted name in ``names``."""
     place_of = {name: place for place, name in enumerate(names)}
     return [place_of[name] for name in wanted]
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
-    """Raise an error if two columns have one name."""
+    """Raise an error if two columns have the same name."""
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         got = f"{quoted(twice)} more than once"
@@ -63,7 +63,7 @@ def refuse_duplicates(names: Sequence[str]) -> None:
 
 
 def refuse_absent(needed: Sequence[str], names: Sequence[str]) -> None:
-    """Raise an error if a table lacks columns of a model."""
+    """Raise an error if a table with columns ``names`` lacks columns of the model."""
     missing = absent(needed, names)
     if missing:
         got = f"no {quoted(missing)} among {quoted(names)}"
@@ -72,7 +72,7 @@ def refuse_absent(needed: Sequence[str], names: Sequence[str]) -> None:
 
 
 def word_of(cell: Any) -> str | None:
-    """Return a cell as a word, however a number is written, or None if it is missing."""
+    """Return a cell as a word, the same for "1", "1.0" and 1; None if it is missing."""
     if isinstance(cell, str):
         text = cell.strip()
         if text.lower() in ("true", "false"):
@@ -105,23 +105,23 @@ def is_missing(cell: Any) -> bool:
 
 
 def shown_word(word: str, most: int = 30) -> str:
-    """Return a word for messages, not too long."""
+    """Return a word for messages, quoted and shortened."""
     return repr(shortened(word, most))
 
 
 def number_of_text(cell: str, decimal: str = ".") -> float | None:
-    """Return a cell of text as a number, NaN if it is missing, None if it is not a number."""
+    """Return a cell of text as a number; NaN if it is missing, None if it is something else."""
     with suppress(ValueError):
         if decimal == ".":
             return float(cell)
-        if "." not in cell:  # 1.500 would be fifteen hundred to some, one and a half to others
+        if "." not in cell:  # 1.500 is ambiguous: it can mean 1500 or 1.5
             return float(cell.replace(decimal, "."))
     text = cell.strip().lower()
     return math.nan if text in MISSING else {"true": 1.0, "false": 0.0}.get(text)
 
 
 def other_notation(cells: Iterable[str], decimal: str = ".") -> str:
-    """Return in which notation cells of text are numbers, where it is not the expected one."""
+    """Return a hint for errors if cells would be numbers in another notation, otherwise ""."""
     text = [cell.strip() for cell in cells]
     other = "," if decimal == "." else "."
     point, mark = re.escape(decimal), re.escape(other)
@@ -135,10 +135,10 @@ def other_notation(cells: Iterable[str], decimal: str = ".") -> str:
 
 
 def date_number(cell: Any) -> float | None:
-    """Return a date or an ISO 8601 text as a number, or None; without a zone it is in UTC."""
+    """Return a date or an ISO 8601 text in days since 1970 (UTC by default), or None."""
     if isinstance(cell, str):
         text, cell = cell.strip(), None
-        # Python reads 2020-W05 and 20200131 as dates too; digits alone are a number to most people.
+        # Python reads 20200131 as a date too, but it is more likely to be a number.
         if len(text) >= len("20200131") and not text.isdigit():
             with suppress(ValueError):
                 cell = datetime.fromisoformat(text)
@@ -154,9 +154,9 @@ def date_number(cell: Any) -> float | None:
 
 
 def numbers_of_dates(dates: NDArray[Any]) -> NDArray[np.float64]:
-    """Return an array of numpy's dates, or of its durations, as numbers; NaT is NaN."""
+    """Return numpy's dates as days since 1970, or its durations as days; NaT becomes NaN."""
     kind = "datetime64" if dates.dtype.kind == "M" else "timedelta64"
-    whole = dates.astype(f"{kind}[s]")  # a nanosecond count of float64 would round seconds
+    whole = dates.astype(f"{kind}[s]")  # all nanoseconds in one float64 would be rounded
     rest = (dates.astype(f"{kind}[ns]") - whole).astype("timedelta64[ns]")
     seconds = whole.astype(np.int64) + rest.astype(np.int64) / 1e9
     return np.where(np.isnat(dates), np.nan, seconds / DAY)
@@ -164,15 +164,15 @@ def numbers_of_dates(dates: NDArray[Any]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Kind:
-    """The kind of a column, the words of an ordered one, the least first; did a user give it?"""
+    """The kind of a column; ``order`` has the words of an ordered column, the lowest first."""
 
     name: str
     order: tuple[str, ...] = ()
-    is_given: bool = False
+    is_given: bool = False  # by the user, not found out
 
     @classmethod
     def from_user(cls, column: str, given: Any) -> Kind:
-        """Return the kind that a user says a column has."""
+        """Return the kind that the user gave for a column, checked."""
         if isinstance(given, str):
             if given in (*KINDS, "ignore") and given != "ordered":
                 return cls(given, is_given=True)
@@ -185,19 +185,19 @@ class Kind:
 
     @classmethod
     def ordered(cls, words: Sequence[Any]) -> Kind | None:
-        """Return the kind with this order, or None if the words are not an order."""
+        """Return the kind with this order, or None if words are missing or not different."""
         order = tuple(word_of(word) or "" for word in words)
         is_order = len(order) > 1 and "" not in order and len(set(order)) == len(order)
         return cls("ordered", order) if is_order else None
 
     @property
     def has_words(self) -> bool:
-        """Whether cells are words, which are numbered as they come."""
+        """Whether the cells are words, which are numbered in the order of their appearance."""
         return self.name in ("ordered", "categorical", "boolean")
 
     @property
     def is_scaled(self) -> bool:
-        """Whether a column becomes one number, in units; otherwise it becomes coordinates."""
+        """Whether the column becomes one scaled number; words without order become coordinates."""
         return self.name in ("numeric", "date", "ordered")
 
 
@@ -205,10 +205,10 @@ NUMERIC = Kind("numeric")
 
 
 def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
-    """Return what different cells of text are, none of them missing."""
+    """Return the kind of a column from its different cells of text, without missing ones."""
     meant = {cell.strip(): number_of_text(cell, decimal) for cell in different}
     numbers = [cell for cell, value in meant.items() if value is not None and value == value]
-    others = [cell for cell, value in meant.items() if value is None]  # neither is NA, of NaN
+    others = [cell for cell, value in meant.items() if value is None]  # cells like "NA" are NaN
     if not others:
         is_truth = bool(numbers) and all(cell.lower() in ("true", "false") for cell in numbers)
         return Kind("boolean") if is_truth else NUMERIC
@@ -224,7 +224,7 @@ def kind_of_text(different: Iterable[str], decimal: str = ".") -> Kind:
 
 
 def kind_of_cells(cells: NDArray[Any]) -> Kind:
-    """Return what cells are that are not text: truth values, dates or numbers."""
+    """Return the kind of a column whose cells are not text: truth values, dates or numbers."""
     if cells.dtype.kind == "O":
         there = [cell for cell in cells if not is_missing(cell)]
         if there and all(isinstance(cell, (bool, np.bool_)) for cell in there):
@@ -235,13 +235,13 @@ def kind_of_cells(cells: NDArray[Any]) -> Kind:
 
 
 def given_kinds(columns: Any) -> dict[str, Kind]:
-    """Return the kinds that the parameter ``columns`` gives."""
+    """Return the kinds that the user gave by the parameter ``columns``."""
     given = columns if isinstance(columns, Mapping) else {}
     return {str(name): Kind.from_user(str(name), kind) for name, kind in given.items()}
 
 
 def check_columns(columns: Any) -> None:
-    """Raise an error for what says nothing about columns."""
+    """Raise an error if the parameter ``columns`` of ``TableModel`` is invalid."""
     if columns is None or isinstance(columns, Mapping):
         given_kinds(columns)
         return
@@ -252,7 +252,7 @@ def check_columns(columns: Any) -> None:
 
 
 def columns_to_text(columns: Any) -> str | None:
-    """Return the parameter ``columns`` as JSON, for a file."""
+    """Return the parameter ``columns`` as JSON, for model files."""
     if columns is None:
         return None
     if not isinstance(columns, Mapping):
@@ -265,8 +265,8 @@ def columns_to_text(columns: Any) -> str | None:
 
 
 def columns_from_text(text: Any) -> Any:
-    """Return the parameter ``columns`` from JSON."""
+    """Return the parameter ``columns`` from the JSON of a model file."""
     try:
         return None if text is None else json.loads(text)
-    except RecursionError as error:  # of a text made for it
+    except RecursionError as error:  # from a hostile file
         raise ValueError("columns must be a few names and kinds.") from error

@@ -1,4 +1,4 @@
-"""The file format: a JSON header, and arrays that can be mapped into memory. Nothing can run.
+"""The format of model files: a JSON header, and arrays that can be mapped into memory.
 
     offset  bytes  content
     0       8      b"EIGENCUT"
@@ -9,9 +9,9 @@
     ...     ...    arrays, each at a multiple of 64 bytes, zeros between
 
 An entry of "arrays" has the name, dtype, shape, order ("C": rows one after the other, or "F":
-columns; kept because rounding in products depends on it), offset and SHA-256. Offsets, shapes and
-the size of the file follow from each other, and are compared before anything is read or allocated.
-This module knows nothing of models; reading a header needs the standard library only.
+columns; kept because rounding in products depends on it), offset and SHA-256. ``_check_places``
+compares offsets, shapes and the size of the file before arrays are read or allocated. Loading runs
+no code from the file. This module knows nothing about models (see ``io.state_reader``).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from eigencut.io.atomic import replacing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Format 1 has neither numbers of clusters with gaps nor the sums that landmarks are updated from.
+# Format 1 lacks cluster numbers with gaps, and the sums from which ``update`` changes landmarks.
 VERSION = 2
 ITEM_SIZES = {"<f8": 8, "<f4": 4, "<i8": 8, "<i4": 4, "|u1": 1}
 
@@ -52,7 +52,7 @@ _MOST_DIMENSIONS = 4
 
 @dataclass(frozen=True)
 class Entry:
-    """Where an array is in the file, and what it must be."""
+    """The description of an array in the header: its type, shape, place and checksum."""
 
     name: str
     dtype: str
@@ -72,19 +72,19 @@ class Entry:
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says about itself."""
+    """The header of a file, and sizes."""
 
-    version: int  # of the file
+    version: int  # of the format
     content: dict[str, Any]
     entries: tuple[Entry, ...]
-    end: int  # of the header
-    size: int  # of the file
+    end: int  # the offset at which the header ends
+    size: int  # of the file, in bytes
 
 
 def write(
     path: str | os.PathLike[str], content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write a file; it appears at ``path`` only when it is complete."""
+    """Write a model file, which appears at ``path`` only when it is complete."""
     import numpy as np
 
     entries: list[Entry] = []
@@ -108,7 +108,7 @@ def write(
 
 
 def _header(content: Mapping[str, Any], entries: list[Entry]) -> bytes:
-    """Place the arrays, and return the header, which says where: solved by repeating."""
+    """Set the offsets of the arrays, and return the header, whose own length shifts them."""
     length, header = -1, b""
     while len(header) != length:
         length = len(header)
@@ -135,12 +135,12 @@ def _aligned(offset: int) -> int:
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:
-    """The memory of a contiguous array, in the order in which it lies there."""
+    """Return the bytes of a contiguous array in C or Fortran order, without a copy."""
     return array.reshape(-1, order="A").data.cast("B")
 
 
 def read_header(path: str | os.PathLike[str]) -> Header:
-    """The header alone; arrays are neither read nor verified."""
+    """Return the header; arrays are neither read nor verified."""
     with _opened(path) as file:
         return _read_header(file)
 
@@ -148,7 +148,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 def read(
     path: str | os.PathLike[str], *, mmap: bool = False
 ) -> tuple[Header, dict[str, NDArray[Any]]]:
-    """Return header and arrays, everything verified."""
+    """Return the header and the arrays, after all checks; raise ``ModelFileError`` if one fails."""
     import numpy as np
 
     with _opened(path) as file:
@@ -177,9 +177,9 @@ def read(
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The file, if it is one; whatever is refused inside is said with its name."""
+    """Open a model file; errors that are raised inside get the path in front of their text."""
     path = Path(path)
-    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe could wait forever
         raise ModelFileError(f"{path} is not a model of eigencut: it is not a file.")
     try:
         with path.open("rb") as file:
@@ -238,7 +238,7 @@ def _entry(described: Any) -> Entry:
 
 
 def _check_places(entries: tuple[Entry, ...], end: int, size: int | None = None) -> None:
-    """Every array begins where the one before ends, and the last one ends a file of that size."""
+    """Raise an error unless the arrays follow each other without gaps up to the end of the file."""
     if len({entry.name for entry in entries}) != len(entries):
         raise ModelFileError("two of its arrays have one name.")
     for entry in entries:

@@ -1,4 +1,4 @@
-"""The one reader of tables in files, whose kind is told by their first bytes."""
+"""Readers of tables in CSV, NPY, Parquet, Feather and JSON lines files; see ``open_source``."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from eigencut.exceptions import EmptyTableError, invalid, printable
 from eigencut.io.column_kinds import number_of_text, places, plain_names, quoted, refuse_duplicates
 from eigencut.io.table import Source
 
-READ_ROWS = 1 << 16  # of a block, where a file has rows of equal size
-BLOCK_BYTES = 1 << 22  # of text that is read at a time
+READ_ROWS = 1 << 16  # rows read at a time from files other than CSV
+BLOCK_BYTES = 1 << 22  # bytes of CSV read at a time
 LONGEST_LINE = 1 << 26
-MOST_COLUMNS = 1 << 16  # of CSV that are read: pyarrow takes long for each of them
-_OTHER_FORMATS = {  # what begins like this is not a table of text
+MOST_COLUMNS = 1 << 16  # of CSV: pyarrow takes long for each column
+_OTHER_FORMATS = {  # from the first bytes of files that are not CSV to the reason in the error
     rb"EIGENCUT": "it is a model; a table is expected",
     rb"PK\x03\x04.{26,60}\.npy": "it is an archive of arrays (.npz). Save one array of numbers "
     "with numpy.save. A sparse matrix (scipy.sparse.save_npz) is for Python: "
@@ -44,25 +44,25 @@ _OTHER_FORMATS = {  # what begins like this is not a table of text
 
 
 def refuse_other_formats(name: str, start: bytes) -> None:
-    """Raise an error that says what a file is that begins like this, if it is surely not CSV."""
+    """Raise an error if the first bytes of a file show that it has a format other than CSV."""
     for beginning, reason in _OTHER_FORMATS.items():
         if re.match(beginning, start.removeprefix(codecs.BOM_UTF8), re.DOTALL):
             raise ValueError(f"{name} is not a table: {reason.format(name=name)}.")
 
 
 def checked_encoding(encoding: str) -> str:
-    """Return an encoding in which bytes can be split into lines before they are decoded."""
+    """Return the encoding; raise an error if its bytes cannot be split into lines undecoded."""
     try:
         if "\n".encode(encoding) == b"\n":
             return encoding
-    except (LookupError, ValueError):  # unknown, or not a name at all
+    except (LookupError, ValueError):  # an unknown or malformed name
         pass
     remedy = "use utf-8 or latin-1, or convert the file to UTF-8"
     raise invalid("encoding", "be one in which a line ends as in ASCII", repr(encoding), remedy)
 
 
 def checked_delimiter(delimiter: str | None, decimal: str) -> str | None:
-    """Return one character that is not part of a number or of a word; None is found out."""
+    """Return the delimiter; raise an error unless it is None or can stand between cells."""
     if delimiter is None:
         return None
     if len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0.+-_":
@@ -75,7 +75,7 @@ def checked_delimiter(delimiter: str | None, decimal: str) -> str | None:
 
 
 def sniffed_delimiter(lines: Sequence[str], decimal: str) -> str:
-    """Return the delimiter under which most lines have as many cells, and the most numbers."""
+    """Return the delimiter that splits most lines into equally many cells, and cells of numbers."""
 
     def merit(delimiter: str) -> tuple[float, float, int]:
         rows = _rows_of_lines(lines, delimiter)
@@ -91,13 +91,13 @@ def sniffed_delimiter(lines: Sequence[str], decimal: str) -> str:
 
 
 def _rows_of_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Return the cells of rows that are not blank; none if a quoted cell is damaged."""
+    """Return the cells of all rows that are not blank; no rows if a quoted cell is damaged."""
     rows: list[list[str]] = []
     left = iter(lines)
     try:
         rows.extend(cells for _, cells in _numbered_rows(left, delimiter, is_strict=True))
     except csv.Error:
-        if any(True for _ in left):  # else a quoted cell goes on after what was looked at
+        if any(True for _ in left):  # otherwise a quoted cell may end after these lines
             return []
     return rows
 
@@ -105,8 +105,8 @@ def _rows_of_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def _numbered_rows(
     lines: Iterable[str], delimiter: str, is_strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the last line and the cells of rows that are not blank; " " is any run of spaces."""
-    if delimiter == " ":
+    """Yield the number of the last line and the cells of each row that is not blank."""
+    if delimiter == " ":  # stands for any number of spaces
         yield from ((i, line.split()) for i, line in enumerate(lines, 1) if line.strip())
         return
     reader = csv.reader(lines, delimiter=delimiter, strict=is_strict)
@@ -116,7 +116,7 @@ def _numbered_rows(
 
 
 def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
-    """Return whether the first row names columns: by words, or numbers that count up."""
+    """Return whether the first row names the columns, by words or by numbers that count up."""
     first, others = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     is_word = [number_of_text(cell, decimal) is None for cell in first]
     if all(is_word) or any(
@@ -135,7 +135,7 @@ def is_header(rows: Sequence[Sequence[str]], decimal: str = ".") -> bool:
 
 
 def step_up(cells: Sequence[str]) -> int:
-    """Return by how much whole numbers, two or more, count up; 0 where they do not."""
+    """Return the step of at least two integers at equal steps, such as 5 of 0, 5, 10; else 0."""
     if len(cells) < 2 or not all(re.fullmatch(r"\s*[0-9]{1,15}\s*", cell) for cell in cells):
         return 0
     steps = {int(after) - int(before) for before, after in pairwise(cells)}
@@ -143,7 +143,7 @@ def step_up(cells: Sequence[str]) -> int:
 
 
 def _is_unlike(first: str, others: Sequence[str], decimal: str) -> bool:
-    """Return whether a whole number is none of others: these have fractions, or are far away."""
+    """Return whether an integer differs in kind from others: they are fractions, or far away."""
     numbers = [number_of_text(cell, decimal) for cell in others]
     there = [(n, cell) for n, cell in zip(numbers, others, strict=True) if n is not None and n == n]
     if all(decimal in cell or "e" in cell.lower() for _, cell in there):
@@ -153,7 +153,7 @@ def _is_unlike(first: str, others: Sequence[str], decimal: str) -> bool:
 
 
 class CsvSource(Source):
-    """Lines of cells, from a file or a pipe; delimiter and header are found out if None."""
+    """A CSV file or pipe. If the delimiter or ``header`` is None, the first lines decide it."""
 
     def __init__(
         self,
@@ -205,14 +205,14 @@ class CsvSource(Source):
         return io.BufferedReader(self._arrow.CompressedInputStream(file, "gzip"))
 
     def _read(self, size: int, at_once: bool = False) -> bytes:
-        """Return so many bytes, or fewer where no more are there at once."""
+        """Read ``size`` bytes, or fewer at the end, or (``at_once``) those already in the pipe."""
         try:
             return self._text.read1(size) if at_once else self._text.read(size)
         except (OSError, EOFError) as error:
             raise ValueError(f"{self.name} is damaged: {str(error).rstrip('.')}.") from error
 
     def _read_head(self) -> bytes:
-        """Return the first lines; no more is waited for, where they come through a pipe."""
+        """Read the first lines, without waiting for more when they come through a pipe."""
         head, n_lines, n_quotes = b"", 0, 0
         while piece := self._read(1 << 20, at_once=True):
             if not head:
@@ -234,7 +234,7 @@ class CsvSource(Source):
         return head
 
     def _first_lines(self) -> list[str]:
-        """Return lines to find out from how the file is written; they end with a row, mostly."""
+        """Return the lines that show delimiter and header; mostly, the last one ends a row."""
         try:
             text = codecs.getincrementaldecoder(self._encoding)().decode(self._head)
         except UnicodeDecodeError as error:
@@ -244,7 +244,7 @@ class CsvSource(Source):
         for line in io.StringIO(text.removeprefix("\ufeff"), newline=""):
             lines.append(line)
             n_quotes += line.count('"')
-            if len(lines) >= 50 and n_quotes % 2 == 0:  # an odd one opens a cell
+            if len(lines) >= 50 and n_quotes % 2 == 0:  # an odd number leaves a cell open
                 return lines
         return lines if self._head_is_all or len(lines) == 1 else lines[:-1]
 
@@ -264,14 +264,14 @@ class CsvSource(Source):
         yield rest
 
     def _end_of_rows(self, text: bytes) -> int:
-        """Return where the last whole row ends."""
+        """Return the length of the part of the text that consists of complete rows."""
         cut = text.rfind(self._line_end) + 1
         if self._delimiter == " " or text.count(b'"', 0, cut) % 2 == 0:
             return cut
-        # The last cell goes on, or a cell has a quote in its middle.
+        # An odd number of quotes: a quoted cell is open, or a cell has a quote in its middle.
         end = 0
 
-        def lines() -> Iterator[str]:  # one by one: a cell that does not end is found out soon
+        def lines() -> Iterator[str]:  # lazily, since csv stops at a cell that is too long
             nonlocal end
             while end < cut:
                 start, end = end, text.index(self._line_end, end) + 1
@@ -304,9 +304,9 @@ class CsvSource(Source):
             self.close()
 
     def _parsed(self, piece: bytes, columns: Sequence[str], n_skipped: int) -> Any:
-        """Return some columns of whole rows as text."""
+        """Return columns of complete rows as a pyarrow table of text."""
         is_spaced = self._delimiter == " "
-        if is_spaced:  # a space stands for any run of them
+        if is_spaced:  # make one space of many
             piece = b"\n".join(b" ".join(line.split()) for line in piece.split(b"\n"))
         elif b'"' in piece:  # refuse cells such as "3"3, which pyarrow reads as 33
             ends = re.escape(self._delimiter.encode()) + rb"\r\n"
@@ -321,7 +321,7 @@ class CsvSource(Source):
         try:
             piece.decode(self._encoding)
             handler = handle
-        except UnicodeDecodeError:  # pyarrow cannot hand over such a row: it is wrong in any case
+        except UnicodeDecodeError:  # pyarrow cannot pass such a row to a handler, and refuses it
             handler = None
         return self._csv.read_csv(
             self._arrow.BufferReader(piece),
@@ -349,7 +349,7 @@ class CsvSource(Source):
             self._file.close()
 
     def _rows_with_lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Read the file once more: the cells of each row, and the number of its last line."""
+        """Read the file again; yield the number of the last line and the cells of each row."""
         with Path(self.name).open("rb") as file:
             yield from _numbered_rows(self._decoded(self._unpacked(file)), self._delimiter)
 
@@ -363,15 +363,15 @@ class CsvSource(Source):
             yield from io.StringIO(text.removeprefix("\ufeff"), newline="")
 
     def place(self, row: int) -> str:
-        """Return the line of a row; its number where the lines cannot be read again."""
+        """Return the line of a row, or its number if the file cannot be read again."""
         with suppress(OSError, StopIteration, ValueError, csv.Error):
-            if Path(self.name).is_file():  # a pipe can be read once
+            if Path(self.name).is_file():  # a pipe can be read only once
                 rows = islice(self._rows_with_lines(), row + self.has_names, None)
                 return f"line {next(rows)[0]}"
         return f"row {row}"
 
     def _explained(self, error: Exception) -> ValueError:
-        """Return what is wrong with the lines of a file that pyarrow does not read."""
+        """Return an error that names the wrong line of a file, for an error of pyarrow."""
         first = cells = None
         before = last = 0
         try:
@@ -385,7 +385,7 @@ class CsvSource(Source):
                 before, last = last, line
         except OSError:
             pass
-        except csv.Error:  # a cell that is longer than csv takes: the one that does not end
+        except csv.Error:  # a cell without end, which exceeds the longest that csv reads
             before = last
         if "quoted cell" in str(error) and last:
             where = f"a quoted cell begins in line {before + 1} and does not end"
@@ -405,7 +405,7 @@ class CsvSource(Source):
 
 
 class NpySource(Source):
-    """A two-dimensional array of numbers, mapped into memory; nothing in the file is executed."""
+    """A NPY file with a two-dimensional array of numbers, mapped into memory; never a pickle."""
 
     has_names = False
 
@@ -429,14 +429,14 @@ class NpySource(Source):
     def batches(self, columns: Sequence[str]) -> Iterator[NDArray[Any]]:
         chosen = places(columns, self.names)
         for start in range(0, self.size or 0, READ_ROWS):
-            # A map of its own for each block: pages that were read count as memory until unmapped.
+            # Map the file anew for each block: pages count as memory of the process until unmapped.
             piece = np.array(self._mapped()[start : start + READ_ROWS, chosen])
             self.n_read = start + len(piece)
             yield piece
 
 
 class ArrowSource(Source):
-    """A Parquet, Feather or JSON lines file; lists of numbers become several columns."""
+    """A Parquet, Feather or JSON lines file; columns of lists of numbers become several columns."""
 
     has_names = True
 
@@ -445,7 +445,7 @@ class ArrowSource(Source):
         self.name, self._kind = path, kind
         with self._damaged():
             if kind == "Parquet":
-                # Read ahead, pyarrow would keep all of the file in memory.
+                # With ``pre_buffer``, pyarrow would keep the whole file in memory.
                 parquet = needed("pyarrow.parquet", "stream")
                 self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
                 self._schema, self.size = self._file.schema_arrow, self._file.metadata.num_rows
@@ -458,7 +458,7 @@ class ArrowSource(Source):
             refuse_duplicates(self._schema.names)
             lengths = {column: self._length_of_lists(column) for column in self._schema.names}
         self.groups = {c: tuple(f"{c}[{i}]" for i in range(n)) for c, n in lengths.items() if n}
-        self._column_of = [  # and the place in its lists, if it has any
+        self._column_of = [  # name, column of the file, place in its lists (0 if it has none)
             (name, column, place)
             for column in lengths
             for place, name in enumerate(self.groups.get(column, (column,)))
@@ -467,7 +467,7 @@ class ArrowSource(Source):
         refuse_duplicates(self.names)
 
     def _length_of_lists(self, column: str) -> int | None:
-        """Return how many numbers each list of a column has, as far as its beginning shows."""
+        """Return the length of the first list of numbers in a column; None if it has no lists."""
         types, kind = self._arrow.types, self._schema.field(column).type
         is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         of_numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
@@ -519,7 +519,7 @@ class ArrowSource(Source):
         return lists.cast("float64", safe=False)
 
     def _refuse_other_lengths(self, name: str, lists: Any) -> None:
-        """Raise an error for a list that is not as long as the first one; it may be missing."""
+        """Raise an error if a list has another length than the first one; lists may be missing."""
         length = len(self.groups[name])
         lengths = needed("pyarrow.compute", "stream").list_value_length(lists)
         sizes = np.asarray(lengths.fill_null(length))
@@ -545,10 +545,10 @@ class ArrowSource(Source):
 
 
 def open_source(path: str, *, file: io.BufferedReader | None = None, **dialect: Any) -> Source:
-    """Open the table in a file: Parquet, Feather, JSON lines, NPY, or else CSV."""
-    opened = file or Path(path).open("rb")  # noqa: SIM115 (whoever reads it closes it)
+    """Open a file as Parquet, Feather, JSON lines, NPY or CSV, according to its first bytes."""
+    opened = file or Path(path).open("rb")  # noqa: SIM115 (the source closes it)
     try:
-        start = opened.peek(8)  # once: a pipe cannot be opened again
+        start = opened.peek(8)  # not read: a pipe cannot be opened again
         kinds = {b"PAR1": "Parquet", b"ARROW1": "Feather", b"{": "JSON lines", b"\x93NUMPY": "NPY"}
         kind = next((kind for magic, kind in kinds.items() if start.startswith(magic)), None)
         if kind is None:

@@ -1,4 +1,4 @@
-"""Rows that a metric has no place for, named by where they stand in what the user gave."""
+"""Errors about rows that cannot be used, which name the row and column in the user's data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eigencut.io.table import place_of
 
 
 def text_error(X: Any, n_before: int = 0) -> Exception | None:
-    """Return the error for columns of a frame or array that are not numbers; None if all are."""
+    """Return the error for columns or cells of X that are not numbers; None if all are numbers."""
     remedy = "drop or encode it, or use TableModel(GPOD(...))"
     if hasattr(X, "columns"):
         refuse_duplicates([str(name) for name in labels_of(X)])
@@ -26,7 +26,7 @@ def text_error(X: Any, n_before: int = 0) -> Exception | None:
         got = f"the non-numeric column(s) {quoted(names)}{after}"
         remedy = remedy.replace("it", "them", 1)
         return invalid("X", "hold numbers only", got, remedy) if names else None
-    values: Any = np.asarray(X)  # of a sparse array, one object
+    values: Any = np.asarray(X)  # a sparse array becomes one object, without dimensions
     for column in range(values.shape[1] if values.ndim == 2 else 0):
         if _is_text(values[:, column]):
             row = next(i for i, cell in enumerate(values[:, column]) if _is_text([cell]))
@@ -42,10 +42,10 @@ def text_error(X: Any, n_before: int = 0) -> Exception | None:
 
 
 def refuse_infinite(X: Any, rows: Any, pairwise: bool = False) -> None:
-    """Raise an error if the rows, made of X, are not finite."""
+    """Raise an error that names the first NaN or infinity in ``rows``, which were made from X."""
     values: Array = rows.data if issparse(rows) else rows
     with np.errstate(over="ignore", invalid="ignore"):
-        # One pass without an array of their size; a sum can be infinite though no value is.
+        # The sum needs no array of booleans, but it can overflow although all values are finite.
         if np.isfinite(values.sum()) or np.isfinite(values).all():
             return
     if issparse(rows):
@@ -65,18 +65,18 @@ def refuse_infinite(X: Any, rows: Any, pairwise: bool = False) -> None:
 
 
 def _is_text(column: Any) -> bool:
-    """Return whether some of it is no number; dates can be made numbers, but are none."""
+    """Return whether some cells of a column are not numbers; dates and durations count as text."""
     found = np.asarray(column)
-    if found.dtype.kind in "mMc":  # which numpy would convert, if with a warning
+    if found.dtype.kind in "mMc":  # numpy would convert dates and complex numbers to float64
         return found.dtype.kind != "c"
     with suppress(OverflowError, TypeError, ValueError):
         found.astype(np.float64)
-        return found.ndim != 1  # a struct of polars
+        return found.ndim != 1  # structs of polars have two dimensions
     return True
 
 
 def _first_refused(error: RefusedRow, rows: Any) -> RefusedRow | None:
-    """Return the error for the first such row of an array; None if there is none."""
+    """Return the error for the first row of an array that fails the same check, or None."""
     for some in row_blocks(rows.shape[0], 1, 1 << 14):
         block = rows[some]
         try:
@@ -91,13 +91,13 @@ def _first_refused(error: RefusedRow, rows: Any) -> RefusedRow | None:
 def naming_refused_rows(
     rows: Any, names: Sequence[str] | None = None, X: Any = None
 ) -> Iterator[None]:
-    """Name a row that is refused within by its place among these: an array, a stream or None."""
+    """Let a ``RefusedRow`` raised inside name its place in ``rows``, an array, a stream or None."""
     try:
         yield
     except RefusedRow as error:
         is_stream, n_before = rows is None or hasattr(rows, "tables"), 0
         blocks: Any = rows if is_stream else [rows if issparse(rows) else np.asarray(rows)]
-        if rows is None or not getattr(rows, "is_local", True):  # to read it again takes too long
+        if rows is None or not getattr(rows, "is_local", True):  # reading it again takes too long
             blocks = ()
         for block in blocks:
             if (refused := _first_refused(error, block)) is not None:
@@ -111,7 +111,7 @@ def naming_refused_rows(
 
 @contextmanager
 def naming_rows_of_table(X: Any, complete: Any, preparation: Any) -> Iterator[None]:
-    """Name refused rows, and their columns, of what a preparation has made of a table X."""
+    """Let a ``RefusedRow`` raised inside name its place in X, from which it was prepared."""
     try:
         yield
     except RefusedRow as error:

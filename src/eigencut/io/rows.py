@@ -1,4 +1,4 @@
-"""Rows that do not fit in memory: read in blocks, as often as a fit needs to."""
+"""Rows that do not fit in memory: ``Rows`` reads them in blocks, as often as a fit needs them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from eigencut.io.table import Coding, Source, Table, refuse_lazy
 
 
 def numbers_of_block(block: Any, width: int | None, n_before: int) -> Array:
-    """Return a block as float64 rows of that many columns."""
+    """Return a block as float64 rows; raise an error unless it has ``width`` columns of numbers."""
     try:
         found = np.asarray(block)
-        if found.dtype.kind in "mMc":  # dates and complex numbers would be converted silently
+        if found.dtype.kind in "mMc":  # numpy would convert dates and complex numbers silently
             raise TypeError(found.dtype)
         rows = np.ascontiguousarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -41,7 +41,7 @@ def numbers_of_block(block: Any, width: int | None, n_before: int) -> Array:
 
 
 def refuse_shape(shape: tuple[int, ...], width: int | None, n_before: int) -> None:
-    """Raise an error for a block that does not have so many columns."""
+    """Raise an error for a block that does not have ``width`` columns (None: at least one)."""
     if len(shape) != 2 or 0 in shape[1:] or (width is not None and shape[1] != width):
         expected = f"come in two-dimensional blocks of {width or 'one or more'} columns"
         remedy = "make all blocks alike, whenever they are read"
@@ -49,7 +49,7 @@ def refuse_shape(shape: tuple[int, ...], width: int | None, n_before: int) -> No
 
 
 def files_at(path: str | os.PathLike[str]) -> list[Path]:
-    """The file, or those in a folder but for hidden ones and notes such as _SUCCESS."""
+    """Return the file, or the files of a folder except those whose names begin with . or _."""
     source = Path(path)
     files = [source]
     if source.is_dir():
@@ -64,7 +64,7 @@ def files_at(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
-    """Return the names of the columns to read."""
+    """Return the names of the columns to read: all if None; names of lists become several."""
     if columns is None:
         return list(source.names)
     names = [each for name in columns for each in source.groups.get(name, (name,))]
@@ -76,14 +76,14 @@ def chosen_names(columns: Sequence[str] | None, source: Source) -> list[str]:
 
 
 def with_weights(rows: Array, weight: Array | None) -> Array:
-    """Return the rows with one more column, if they have weights."""
+    """Return the rows with their weights, if any, as an additional last column."""
     return rows if weight is None else np.column_stack([rows, weight])
 
 
 def with_weight_column(
     table: Table, names: Sequence[str], weights: str | None, source: str
 ) -> Table:
-    """Return the columns of a table that are data, with the weights that another column has."""
+    """Return the columns ``names`` of a table, with the column ``weights`` as weights of rows."""
     if weights is None:
         return table.choose(names)
     weight = table.values[:, table.names.index(weights)].copy()
@@ -93,14 +93,14 @@ def with_weight_column(
 
 
 def refuse_all_zero(n_positive: int) -> None:
-    """Raise an error if no row has a weight."""
+    """Raise an error if no row has a positive weight."""
     if not n_positive:
         remedy = "leave it out to weigh all rows equally"
         raise invalid("sample_weight", "be positive for at least one row", "zeros only", remedy)
 
 
 def _measure(rows: Array) -> Array:
-    """Return the number of rows, the sum of each column, and that of its absolute values."""
+    """Return the number of rows, and the sums of values and of absolute values per column."""
     one = np.ones(len(rows))
     with np.errstate(over="ignore", invalid="ignore"):
         sums, sizes = one @ rows, one @ np.abs(rows)
@@ -120,7 +120,7 @@ BLOCK_ROWS = 1 << 17
 
 
 def rows_of_block(n_features: float) -> int:
-    """Return the rows of a block of an array in memory: many pay off, but they are copied once."""
+    """Return how many rows of an array in memory a block has: 4 million numbers, within limits."""
     return int(np.clip((1 << 22) // max(1.0, n_features), 1 << 12, 1 << 19))
 
 
@@ -149,11 +149,11 @@ class Rows:
     """
 
     in_memory = False
-    is_local = True  # whether blocks are worked on in this process
+    is_local = True  # whether blocks are processed in this process, not on a cluster
     _n_rows: int | None = None  # known after the first pass
-    _seen: Array | None = None  # what ``_measure`` says of the first whole pass
+    _seen: Array | None = None  # the sums of ``_measure`` over all rows of the first pass
     _tables_of_files: Callable[[Coding | None], Iterable[Table]] | None = None
-    files: tuple[Path, ...] = ()  # that the rows are read from, where that is known
+    files: tuple[Path, ...] = ()  # from which the rows are read, if they come from files
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class Rows:
         *,
         weighted: bool = False,
     ) -> None:
-        if not callable(blocks):  # for rows are read more than once
+        if not callable(blocks):  # an iterator can be read only once
             expected = "be a function that returns an iterator over arrays"
             got, remedy = type(blocks).__name__, "pass lambda: ... instead"
             raise invalid("blocks", expected, got, remedy, error=TypeError)
@@ -171,7 +171,7 @@ class Rows:
 
     @classmethod
     def from_array(cls, X: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Rows:
-        """Rows of a two-dimensional array or memory map; only one block is converted at a time.
+        """Read a two-dimensional array or memory map, of which one block at a time is converted.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Rows:
 
         def tables(coding: Coding | None = None) -> Iterator[Table]:
             n_rows = 0
-            starts: list[int] = []  # the rows before each file
+            starts: list[int] = []  # the number of rows before each file
             sources: list[Source] = []
 
             def place(row: int) -> str:
@@ -261,12 +261,12 @@ class Rows:
         return rows
 
     def tables(self, coding: Coding | None = None) -> Iterator[Table]:
-        """Blocks of 131072 rows, the last one shorter; missing values are NaN, and not refused.
+        """Yield blocks of 131072 rows (the last may be shorter), with NaN for missing values.
 
         Parameters
         ----------
         coding : Coding, optional
-            By which words and dates become numbers. Without one they are refused.
+            Tells how words and dates become numbers. Without one, they raise an error.
 
         Yields
         ------
@@ -276,19 +276,19 @@ class Rows:
         for table in self._tables(coding):
             with np.errstate(over="ignore", invalid="ignore"):
                 seen = seen + _measure(with_weights(table.values, table.weight))
-            if self._seen is not None and seen[0] > self._seen[0]:  # it may never end
+            if self._seen is not None and seen[0] > self._seen[0]:  # now: the source may be endless
                 raise _changed(f"{self._seen[0]:.0f} rows at first and more later")
             yield table
         self._keep_seen(seen)
 
     def _keep_seen(self, seen: Array) -> None:
-        """Refuse a whole pass that has seen other rows than the first one."""
+        """Raise an error if a complete pass has seen other rows than the first one."""
         first = self._seen = seen if self._seen is None else self._seen
         if seen[0] != first[0]:
             raise _changed(f"{first[0]:.0f} rows at first and {seen[0]:.0f} later")
         (sums, sizes), (now, _) = np.split(first[1:], 2), np.split(seen[1:], 2)
-        with np.errstate(invalid="ignore", over="ignore"):  # sums beyond float64 tell nothing
-            is_other = np.abs(now - sums) > 1e-6 * sizes  # computed anew, last digits may differ
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite sums are not compared
+            is_other = np.abs(now - sums) > 1e-6 * sizes  # a function may round differently
         if is_other.any():
             raise _changed(f"other values in column {int(np.argmax(is_other))} later")
 
@@ -321,7 +321,7 @@ class Rows:
             yield table(np.concatenate(waiting), n_seen)
 
     def _tables_of_source(self, coding: Coding | None) -> Iterator[Table]:
-        """Yield the blocks of the source; without a coding they must hold numbers."""
+        """Yield the blocks as the source gives them; without a coding they must hold numbers."""
         if self._tables_of_files is not None:
             yield from self._tables_of_files(coding)
             return
@@ -347,18 +347,18 @@ class Rows:
             yield table
 
     def __iter__(self) -> Iterator[Array]:
-        """Blocks of 131072 finite float64 rows; the last one may be shorter."""
+        """Yield blocks of 131072 finite float64 rows; the last block may be shorter."""
         return (rows for rows, _ in self.weighted())
 
     def weighted(self) -> Iterator[tuple[Array, Array | None]]:
-        """The same, each with the weights of its rows; None where rows have none."""
+        """Yield the same blocks with the weights of their rows, or with None."""
         for table in self.tables():
             refuse_infinite(table, table.values)
             yield table.values, table.weight
 
     @cached_property
     def n_features(self) -> int:
-        """Columns, from the names if there are any, otherwise from the first block."""
+        """The number of columns; without names, the first block is read to find it."""
         if self.feature_names is not None:
             return len(self.feature_names)
         return int(next(iter(self)).shape[1])
@@ -369,14 +369,16 @@ class Rows:
         combine: Callable[[Part, Part], Part],
         finish: Callable[[Part], Any] | None = None,
     ) -> Any:
-        """Add up over blocks: ``finish(part(block_1) + part(block_2) + ...)``.
+        """Compute something from all rows, block by block, such as a sum or a histogram.
 
         Parameters
         ----------
-        part, combine : callable
-            What is known of a block, and + of two such. Where rows have weights, those of the
-            block are a second argument.
+        part : callable
+            ``part(block)`` is the result of a block; ``part(block, weights)`` for weighted rows.
+        combine : callable
+            ``combine(a, b)`` merges the results of two blocks, as ``+`` does with sums.
         finish : callable, optional
+            Turns the merged result of all blocks into the answer. Default: leaves it as it is.
 
         Returns
         -------
@@ -394,7 +396,7 @@ class Rows:
 
 
 class CheckedArray(Rows):
-    """Rows of an array in memory, dense or sparse, that is known to be finite."""
+    """An array in memory, dense or sparse, with the interface of ``Rows``; it must be finite."""
 
     in_memory = True
 
@@ -413,7 +415,7 @@ class CheckedArray(Rows):
 
 
 def as_rows(X: Any, sample_weight: Array | None = None) -> Rows:
-    """Return a stream as it is, and an array that is checked already as a stream."""
+    """Return a stream unchanged, and an array (already checked) with the interface of one."""
     return X if isinstance(X, Rows) else CheckedArray(X, sample_weight)
 
 
@@ -424,7 +426,7 @@ def write_rows(
     dtype: Any,
     shape: tuple[int, ...] = (),
 ) -> int:
-    """Write the answers for blocks of a stream into a ``.npy`` file; return the number of rows."""
+    """Write answers, an array for each block, to one ``.npy`` file; return the number of rows."""
     written, got = Path(path), repr(os.fspath(path))
     if written.suffix.lower() not in ("", ".npy"):
         remedy = "write other kinds of files with the command eigencut predict"
@@ -435,7 +437,7 @@ def write_rows(
     n_rows = 0
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (0, *shape)}
     with replacing(path) as file:
-        write_array_header_1_0(file, header)  # which leaves room for any number of rows
+        write_array_header_1_0(file, header)  # numpy leaves room for any number of rows
         for answer in answers:
             file.write(answer.astype(dtype).tobytes())
             n_rows += len(answer)

@@ -1,4 +1,4 @@
-"""A reproducible sample of rows, by random numbers made of their values, whatever their order."""
+"""Samples of distinct rows: those with the smallest hashes, whatever the order of the rows."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from eigencut._utils.running import for_each, row_blocks
 
 Keys = NDArray[np.uint64]
 _ELEMENTS = 1 << 18  # numbers of which a thread makes keys at a time
-_EXPONENT = np.uint64(0x7FF0000000000000)  # its bits in a float64, and the largest of a row
+_EXPONENT = np.uint64(0x7FF0000000000000)  # the bits of the exponent in a float64
 
 
 @dataclass(frozen=True)
 class RowSample:
-    """Different rows in the order of their random keys, ``size`` of them at most."""
+    """A sample of at most ``size`` distinct rows, sorted by their keys (``random_keys``)."""
 
     size: int
     keys: Keys
     rows: Any
-    counts: Array
-    n_rows: int
-    total: Fraction
+    counts: Array  # the number (or weight) of the rows that are identical to each sampled row
+    n_rows: int  # the number of all rows that the sample was drawn from,
+    total: Fraction  # and their weight
 
     @classmethod
     def draw(cls, X: Any, sample_weight: Array | None = None, *, size: int, seed: int) -> RowSample:
-        """Draw a sample of one block of rows; those without weight are left out."""
+        """Draw a sample from one block of rows; rows of weight 0 are left out."""
         if sample_weight is not None and not sample_weight.all():
             X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
         if not sparse.issparse(X):
-            X = X + 0.0  # -0.0 and 0.0 are the same place
+            X = X + 0.0  # -0.0 becomes 0.0, which has another key
         keys, n_rows = random_keys(X, seed), X.shape[0]
         small = np.arange(n_rows)
         if size < n_rows:
             small = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
         found, first, place = np.unique(keys[small], return_index=True, return_inverse=True)
-        if len(found) < size and len(small) < n_rows:  # identical rows left places free
+        if len(found) < size and len(small) < n_rows:  # too few of these rows were distinct
             small = np.arange(n_rows)
             found, first, place = np.unique(keys, return_index=True, return_inverse=True)
         weight = None if sample_weight is None else sample_weight[small]
@@ -51,7 +51,7 @@ class RowSample:
         return cls(size, found[:size], X[small[first[:size]]], counts, n_rows, total)
 
     def merged(self, other: RowSample) -> RowSample:
-        """Return the sample of the rows of both."""
+        """Return the sample that ``draw`` would give for the rows behind both samples."""
         keys = np.concatenate([self.keys, other.keys])
         found, first, place = np.unique(keys, return_index=True, return_inverse=True)
         both = np.concatenate([self.counts, other.counts])
@@ -62,7 +62,7 @@ class RowSample:
 
 
 def _taken(A: Any, B: Any, places: Indices) -> Any:
-    """Return rows of A followed by B, without a copy of both."""
+    """Return the rows at some places of A followed by B, without stacking dense A and B."""
     if sparse.issparse(A):
         return sparse.vstack([A, B], format="csr")[places]
     rows = np.empty((len(places), A.shape[1]))
@@ -75,18 +75,18 @@ def _taken(A: Any, B: Any, places: Indices) -> Any:
 
 
 def summed_weights(place: Indices, sample_weight: Array | None) -> Array:
-    """Return what the rows at each place count together, whatever their order; 1 for None."""
+    """Return the total weight of the rows at each place, the same for any order of the rows."""
     if sample_weight is None:
         return np.bincount(place).astype(np.float64)
-    order = np.lexsort((sample_weight, place))  # sums of real numbers depend on it
+    order = np.lexsort((sample_weight, place))  # rounding depends on the order
     return np.asarray(np.bincount(place[order], sample_weight[order]), dtype=np.float64)
 
 
 def exact_sum(numbers: Array) -> Fraction:
-    """Return the sum of float64 numbers without any rounding, whatever their order."""
+    """Return the sum of float64 numbers without rounding, so that their order does not matter."""
     mantissa, exponent = np.frexp(numbers)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
-    high, low = whole >> 26, whole & ((1 << 26) - 1)  # halves, whose sums are integers too
+    high, low = whole >> 26, whole & ((1 << 26) - 1)  # halves, whose sums fit into int64
     total = Fraction(0)
     for power in np.unique(exponent):
         some = exponent == power
@@ -96,15 +96,16 @@ def exact_sum(numbers: Array) -> Fraction:
 
 
 def as_number(total: Fraction) -> int | float:
-    """Return an integer if it is one."""
+    """Return a fraction as an int if it is whole, otherwise as a float."""
     return int(total) if total.denominator == 1 else float(total)
 
 
 def random_keys(X: Any, seed: int = 0) -> Keys:
-    """Return a random 64-bit number per row, the same for identical rows; none may have a -0.0.
+    """Return a random 64-bit number per row, the same for identical rows; X must not hold -0.0.
 
-    Sparse rows have those of the same rows when dense. Multiplied by a power of two, rows keep
-    their order: numbers are made of mantissas and of exponents compared with the row's largest.
+    Sparse rows have the same keys as dense ones. Keys do not change their order if all rows are
+    multiplied by a power of 2: they are hashed from mantissas, and exponents relative to the
+    row's largest one.
     """
     rng = np.random.default_rng(seed)
     salt, factors = rng.integers(1 << 63, size=(2, X.shape[1]), dtype=np.uint64)
@@ -125,14 +126,14 @@ def random_keys(X: Any, seed: int = 0) -> Keys:
         largest = np.zeros(X.shape[0], dtype=np.uint64)
         np.maximum.at(largest, row, bits & _EXPONENT)
         bits = bits - (largest - _EXPONENT)[row] * (bits != 0) + salt[X.indices]
-        of_zeros = _mixed(salt)  # the bits of zero are zeros
+        of_zeros = _mixed(salt)  # the hashes of zeros, which sparse rows do not store
         more = sparse.csr_array((_mixed(bits) - of_zeros[X.indices], X.indices, X.indptr), X.shape)
         keys = _mixed(more @ factors + of_zeros @ factors)
     return (keys & ~np.uint64(0xFFF)) | (largest >> np.uint64(52))
 
 
 def seeded_by(rows: Any, random_state: Any = None) -> np.random.RandomState:
-    """Return a generator seeded by the rows, in any order, and by ``random_state`` (None is 0)."""
+    """Return a generator seeded by the set of rows and by ``random_state`` (None means 0)."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     own = check_random_state(0 if random_state is None else random_state).randint(1 << 31)
@@ -142,7 +143,7 @@ def seeded_by(rows: Any, random_state: Any = None) -> np.random.RandomState:
 
 
 def _mixed(bits: Keys) -> Keys:
-    """Spread every bit over all others, as splitmix64 does; for each number on its own."""
+    """Return a hash of each number, by the mixing function of splitmix64."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits ^= bits >> np.uint64(27)
     bits *= np.uint64(0x94D049BB133111EB)

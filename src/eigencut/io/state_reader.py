@@ -1,8 +1,8 @@
-"""Fitted objects as plain values and arrays: written to a file, and read back with care.
+"""Save fitted objects as plain values and arrays, and read them back with a check of every value.
 
-What can be saved has a name there (``_saved_as``), ``_state()``, and ``_restore(state)``, which
-takes a ``StateReader`` and trusts nothing. A file describes an object as ``{"class": ...,
-"parameters": ..., "state": ...}``, with arrays by their path (see ``io.model_format``).
+A class that can be saved has a name in files (``_saved_as``), a method ``_state()``, and a method
+``_restore(state)``, which reads values through the checks of ``StateReader``. A file describes an
+object as ``{"class": ..., "parameters": ..., "state": ...}`` (see ``io.model_format``).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from eigencut.io.model_format import write
 
 Shape = tuple[int | None, ...]  # None: any length
 
-LARGEST = 1e200  # of a number that sums and products are formed with
+LARGEST = 1e200  # of numbers in files that the library computes with, against overflow
 Kind = TypeVar("Kind")
 
 
 class StateReader:
-    """A saved state, whose parts are refused unless they are what is asked for."""
+    """A group of values in a file; its methods raise ``ModelFileError`` for unexpected values."""
 
     def __init__(
         self, values: Any, where: str = "", classes: Mapping[str, type] | None = None
@@ -47,7 +47,7 @@ class StateReader:
         return name in self._values
 
     def raw(self, name: str) -> Any:
-        """Return the value as it is in the file, checked by nobody."""
+        """Return the value of this name in the file, unchecked."""
         if name not in self._values:
             raise ModelFileError(f"{self._name(name)} is missing.")
         return self._values[name]
@@ -74,23 +74,23 @@ class StateReader:
         return model
 
     def _unfitted(self, kind: type[Kind]) -> Kind:
-        """A class is looked up in the table, never imported by a name that a file gives."""
-        known = self._classes[self.word("class", self._classes)]
+        """Return an object of the class and the parameters of this group, without its state."""
+        known = self._classes[self.word("class", self._classes)]  # never import a name in a file
         if not issubclass(known, kind):
             what = self._where or "the content"
             raise ModelFileError(f"{what} must be of kind {kind.__name__}. Got {known.__name__}.")
         parameters, kinds = self.part("parameters"), getattr(known, "_parameter_kinds", {})
         given = dict(parameters._values)
-        for name, only in getattr(known, "_retired_parameters", {}).items():  # of older files
+        for name, only in getattr(known, "_retired_parameters", {}).items():  # in older files
             if given.pop(name, only) != only:
-                raise parameters._refuse(name, f"{only!r}, for it is no parameter any more")
+                raise parameters._refuse(name, f"{only!r}, since this parameter was removed")
         for name, value in given.items():
             if name in kinds and isinstance(value, Mapping):
                 given[name] = inner = parameters.part(name)._unfitted(kinds[name])
-                getattr(inner, "_check_parameters", int)()  # what is fitted checks its own
+                getattr(inner, "_check_parameters", int)()  # fitted objects do it in ``_restore``
             elif not (value is None or isinstance(value, (bool, int, float, str))):
                 raise parameters._refuse(name, "a number or a word")
-            elif type(value) is int and abs(value) > 2**32:  # no parameter counts so many
+            elif type(value) is int and abs(value) > 2**32:  # larger than any valid parameter
                 raise parameters._refuse(name, "an integer below 2^32", repr(value))
         return known(**given)
 
@@ -125,14 +125,14 @@ class StateReader:
         return value
 
     def word(self, name: str, choices: Mapping[str, Any] | tuple[str, ...]) -> str:
-        """Return one of a few words."""
+        """Return a word that must be one of the choices."""
         value = self.raw(name)
         if not (isinstance(value, str) and value in choices):
             raise self._refuse(name, f"one of {', '.join(choices)}", repr(value))
         return value
 
     def words(self, name: str, length: int | None = None, most: int | None = None) -> list[str]:
-        """Return a list of different words: of this length, or at most so many."""
+        """Return a list of different words, of this length or of at most ``most`` words."""
         expected = "different names" if length is None else f"{length} different names"
         value = self.texts(name, most, expected)
         if len(set(value)) < len(value) or length not in (None, len(value)):
@@ -140,7 +140,7 @@ class StateReader:
         return value
 
     def texts(self, name: str, most: int | None, expected: str = "a few texts") -> list[str]:
-        """Return a list of texts: at most so many."""
+        """Return a list of at most ``most`` texts."""
         value = self.raw(name)
         is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
         if not is_list or len(value) > (most or len(value)):
@@ -167,7 +167,7 @@ class StateReader:
         return found
 
     def coordinates(self, name: str, shape: Shape) -> NDArray[np.float64]:
-        """Return an array of finite float64 of this shape, in whatever units."""
+        """Return an array of finite float64 of this shape, of any magnitude."""
         return self._array(name, shape, np.dtype("<f8"))
 
     def indices(self, name: str, shape: Shape, below: int, least: int = 0) -> NDArray[np.intp]:
@@ -185,7 +185,7 @@ class StateReader:
         return found.astype(bool)
 
     def csr(self, name: str, n_rows: int, n_columns: int | None = None) -> Any:
-        """Return a sparse array of so many rows, from its ``csr_state``."""
+        """Return a sparse array of ``n_rows`` rows that ``csr_state`` described."""
         from scipy import sparse
 
         part = self.part(name)
@@ -213,7 +213,7 @@ class StateReader:
 
 
 def csr_state(matrix: Any) -> dict[str, Any]:
-    """Return a sparse array in rows as plain values and arrays."""
+    """Return the state of a sparse CSR array, as plain values and arrays."""
     return {
         "n_columns": int(matrix.shape[1]),
         "starts": matrix.indptr.astype(np.int64),
@@ -237,12 +237,12 @@ def save_model(
 
 
 def _class_name(item: Any) -> str:
-    name = vars(type(item)).get("_saved_as")  # its own: a class derived from it is another
+    name = vars(type(item)).get("_saved_as")  # not inherited: derived classes cannot be restored
     if name is None:
         raise ValueError(
             "Only models and affinities of eigencut that are plain numbers can be saved. Got "
-            f"{type(item).__name__}, which is Python code; of a kernel, use affinity='precomputed' "
-            "with the weights that it computes."
+            f"{type(item).__name__}, which is Python code; instead of a kernel function, use "
+            "affinity='precomputed' with the weights that it computes."
         )
     return str(name)
 
@@ -255,7 +255,7 @@ def _unfitted(item: Any) -> dict[str, Any]:
 
 
 def _fitted(item: Any, include_training_data: bool) -> dict[str, Any]:
-    _class_name(item)  # before asking it for its state
+    _class_name(item)  # raises an error for classes that cannot be saved, which have no state
     state = {
         name: _fitted(value, include_training_data) if hasattr(value, "get_params") else value
         for name, value in item._state(include_training_data).items()
@@ -277,7 +277,7 @@ def _parameter(name: str, value: Any) -> Any:
 
 
 def _split(tree: Mapping[str, Any], path: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
-    """The plain values of a tree, and its arrays by their path in it."""
+    """Return the plain values of a nested state, and separately its arrays by their path in it."""
     values: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, value in tree.items():

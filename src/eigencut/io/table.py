@@ -1,4 +1,4 @@
-"""Tables of data frames, arrays and files: numbers, and numbers that stand for words and dates."""
+"""``Table``: columns of numbers, with codes for words; ``Coding`` makes them, ``Source`` reads."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ from eigencut.io.column_kinds import (
     word_of,
 )
 
-Place = Callable[[int], str]  # where a row is, in words, by its number from 0 on
+Place = Callable[[int], str]  # from the number of a row to its place in words, such as "line 7"
 
-MOST_WORDS = 1 << 16  # of a column; more are surely not categories
+MOST_WORDS = 1 << 16  # different words of a column; with more, it cannot be categorical
 
 
 class Coding:
-    """Kinds of columns, given by the parameter ``columns`` or found out, and numbers of words."""
+    """Turns columns into numbers; remembers their ``kinds``, and the codes of ``words``."""
 
-    decimal: str | None = None  # the mark of a text file, where all cells are text
-    place: Place = "row {}".format  # of a row of the table that is read
+    decimal: str | None = None  # the decimal mark of a CSV file; None for other sources
+    place: Place = "row {}".format  # names rows of the present table in errors
 
     def __init__(self, kinds: Mapping[str, Kind] | None = None, columns: Any = None) -> None:
         self._columns = columns
@@ -60,7 +60,7 @@ class Coding:
         self.words: dict[str, dict[str, int]] = {}
 
     def chosen(self, names: Sequence[str]) -> list[str]:
-        """Return the columns of a table that take part: those listed, or all but ignored ones."""
+        """Return the columns to use: those that the user listed, or all but ignored ones."""
         columns = names if self._columns is None else self._columns
         unknown = absent([str(name) for name in columns], names)
         if unknown:
@@ -74,16 +74,16 @@ class Coding:
         return [str(name) for name in columns]
 
     def numbers(self, name: str, column: Any) -> Array:
-        """Return a column of any library as float64; missing values are NaN."""
+        """Return a column of numpy, pandas, polars or pyarrow as float64, missing values as NaN."""
         kind = self.kinds.get(name)
-        if hasattr(column, "cat") and str(column.dtype) == "category":  # of pandas
+        if hasattr(column, "cat") and str(column.dtype) == "category":  # pandas
             if kind is None or kind.has_words:
                 different = list(column.cat.categories)
                 order = Kind.ordered(different) if column.cat.ordered else None
                 self.kinds.setdefault(name, order or Kind("categorical"))
                 return self._of_text(name, different, np.asarray(column.cat.codes))
             column = np.asarray(column, dtype=object)
-        if hasattr(column, "dictionary_encode"):  # of pyarrow
+        if hasattr(column, "dictionary_encode"):  # pyarrow
             is_dictionary = hasattr(column.type, "index_type")
             of_values = column.type.value_type if is_dictionary else column.type
             if str(of_values) in ("string", "large_string", "string_view"):
@@ -95,12 +95,12 @@ class Coding:
                     self.kinds.setdefault(name, NUMERIC)
                 return numbers
             column = column.cast(of_values) if is_dictionary else column
-            if hasattr(column.type, "precision"):  # decimal numbers, which numpy has as objects
+            if hasattr(column.type, "precision"):  # decimals, which would become objects in numpy
                 column = column.cast("float64", safe=False)
         return self._of_cells(name, _cells(column))
 
     def _of_cells(self, name: str, cells: NDArray[Any]) -> Array:
-        """Return cells of any dtype as numbers."""
+        """Return an array of cells of any dtype as numbers."""
         if cells.dtype.kind == "O" and any(isinstance(cell, str) for cell in cells):
             words = [cell if isinstance(cell, str) else word_of(cell) for cell in cells]
             return self._of_text(name, *_different(words))
@@ -116,7 +116,7 @@ class Coding:
         return self._of_text(name, cells.tolist(), np.arange(len(cells)))
 
     def _of_text(self, name: str, different: Sequence[Any], at: Any) -> Array:
-        """Return cells that are given as places in a list of different ones; -1 is missing."""
+        """Return cells as numbers; ``at`` has their indices in ``different``, -1 if missing."""
         cells = {i: different[i] for i in np.unique(at).tolist() if i >= 0}
         if self.decimal is not None:
             cells = {i: cell for i, cell in cells.items() if cell.strip().lower() not in MISSING}
@@ -124,9 +124,9 @@ class Coding:
         kind = self.kinds.get(name)
         if kind is None:
             kind = kind_of_text([cells[i] for i in words], self.decimal or ".")
-            if words:  # a column of gaps only can still become anything
+            if words:  # while all cells are missing, the kind stays open
                 self.kinds[name] = kind
-        codes = np.full(len(different) + 1, np.nan)  # the last one is for -1
+        codes = np.full(len(different) + 1, np.nan)  # index -1, of missing cells, is the last
         for i, word in words.items():
             number: float | None
             if kind.has_words:
@@ -135,7 +135,7 @@ class Coding:
                     expected = f"have at most {MOST_WORDS} different words"
                     remedy = "drop it, or put words together"
                     raise invalid(f"Column {name!r}", expected, "more", remedy)
-                number = known.setdefault(word, len(known))  # a new one gets the next number
+                number = known.setdefault(word, len(known))  # new words get the next number
             elif kind.name == "date":
                 number = date_number(cells[i])
             else:
@@ -155,8 +155,8 @@ class Coding:
             return None
 
     def _other_cell(self, name: str, cell: Any, where: str, cells: Sequence[Any]) -> Exception:
-        """Return the error for a cell that is not of the kind of its column."""
-        if isinstance(cell, int) and self.kinds[name].name == "numeric":  # digits may be very many
+        """Return the error for a cell that does not fit the kind of its column."""
+        if isinstance(cell, int) and self.kinds[name].name == "numeric":  # too long to be shown
             got, remedy = f"a larger one in {where}", "correct it, or drop the row"
             return invalid(f"Column {name!r}", "hold numbers below 1.8e308", got, remedy)
         got = f"{shown_word(str(cell))} in {where}"
@@ -165,13 +165,13 @@ class Coding:
             hint = other_notation(others, self.decimal or ".")
             got += f": {hint}" if hint else ""
         error = _other_kind(self.kinds[name], name, got)
-        if isinstance(cell, (dict, list, set, tuple)):  # what numpy has another error for
+        if isinstance(cell, (dict, list, set, tuple)):  # the error that scikit-learn expects
             return TypeError(f"{error} (argument must be a string or a real number)")
         return error
 
 
 def numbers_of_arrow_text(column: Any, decimal: str | None) -> Array | None:
-    """Return text as numbers as fast as pyarrow reads it; None where that takes a closer look."""
+    """Return a pyarrow column of text as numbers; None if other code must look at its cells."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -188,7 +188,7 @@ def numbers_of_arrow_text(column: Any, decimal: str | None) -> Array | None:
     for is_trimmed in (False, True):
         column = compute.utf8_trim_whitespace(column) if is_trimmed else column
         try:
-            column.drop_null()[:100].cast(pa.float64())  # since a failure takes long
+            column.drop_null()[:100].cast(pa.float64())  # fails sooner than the whole column
             numbers = column.cast(pa.float64())
         except pa.ArrowInvalid:
             continue
@@ -200,7 +200,7 @@ def numbers_of_arrow_text(column: Any, decimal: str | None) -> Array | None:
 
 
 def _dictionary(column: Any) -> tuple[list[Any], NDArray[Any]]:
-    """Return the different cells of a column of pyarrow, and the place of each cell among them."""
+    """Return the different cells of a pyarrow column, and the index of each cell among them."""
     encoded = column.dictionary_encode()
     if hasattr(encoded, "chunks"):
         encoded = encoded.unify_dictionaries().combine_chunks()
@@ -209,15 +209,15 @@ def _dictionary(column: Any) -> tuple[list[Any], NDArray[Any]]:
 
 
 def _different(cells: Sequence[Any]) -> tuple[list[Any], NDArray[Any]]:
-    """Return the different ones of some cells, and the place of each cell among them."""
+    """Return the different cells of a list, and the index of each cell among them."""
     at = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}
     return list(at), np.fromiter(map(at.__getitem__, cells), dtype=np.intp, count=len(cells))
 
 
 def _cells(column: Any) -> NDArray[Any]:
-    """Return the cells as numpy has them, or as objects."""
+    """Return a column as a numpy array: of its own dtype, or of objects for text and structs."""
     zone = getattr(getattr(column, "dtype", None), "tz", None)
-    if zone is not None and hasattr(column, "dt"):  # of pandas, which would give objects
+    if zone is not None and hasattr(column, "dt"):  # pandas would give objects
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     cells = np.asarray(column)
     if cells.ndim != 1:  # structs of polars
@@ -235,15 +235,15 @@ def _other_kind(kind: Kind, name: str, got: str) -> Exception:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of numbers; NaN stands for a missing value."""
+    """Columns as float64, with NaN for missing values; ``coding`` tells what the numbers mean."""
 
     names: tuple[str, ...]
     values: Array
-    first_row: int = 0  # its number, for errors: a table can be a piece of a longer one
-    weight: Array | None = None  # what each row counts, if not 1
-    coding: Coding | None = None  # what values mean that are not numbers of their own
-    row_place: Place = "row {}".format  # where a row of the longer table is
-    ids: list[str] | None = None  # names of rows, from a column of a file
+    first_row: int = 0  # the number of its first row, if it is a block of a longer table
+    weight: Array | None = None  # weights of rows; None: all are 1
+    coding: Coding | None = None  # None: all columns hold numbers
+    row_place: Place = "row {}".format  # names rows of the longer table in errors
+    ids: list[str] | None = None  # identifiers of rows, from a column of a file
 
     @classmethod
     def from_data(
@@ -254,9 +254,9 @@ class Table:
         first_row: int = 0,
         row_place: Place | None = None,
     ) -> Table:
-        """Return the table of a data frame, an array, a mapping of columns, or a table.
+        """Make a table from a data frame, an array, a mapping of columns, or a table.
 
-        ``needed`` are the columns of a model; without them, ``coding`` says which take part.
+        ``needed`` lists the columns of a fitted model; if it is None, ``coding`` chooses them.
         """
         if isinstance(X, Table):
             return X.choose(needed)
@@ -279,7 +279,7 @@ class Table:
         return cls(tuple(names), values, first_row, coding=coding, row_place=row_place)
 
     def choose(self, needed: Sequence[str] | None) -> Table:
-        """Return the needed columns in their order."""
+        """Return a table with the needed columns, in this order; None keeps the table."""
         if needed is None or tuple(needed) == self.names:
             return self
         refuse_absent(needed, self.names)
@@ -287,36 +287,36 @@ class Table:
         return replace(self, names=tuple(needed), values=self.values[:, columns])
 
     def place(self, row: int) -> str:
-        """Return where a row is, by its number: its line of a text file, index label or number."""
+        """Return the place of a row in words: its line in a file, its index label or its number."""
         return self.row_place(row + self.first_row)
 
     def kind(self, name: str) -> Kind:
-        """Return what a column holds."""
+        """Return the kind of a column."""
         return NUMERIC if self.coding is None else self.coding.kinds.get(name, NUMERIC)
 
     def words(self, name: str) -> Mapping[str, int]:
-        """Return the words that the numbers of a column stand for, in the order of the numbers."""
+        """Return the words of a column, in the order of the numbers that stand for them."""
         assert self.coding is not None  # a kind with words comes from a coding
         return self.coding.words.get(name, {})
 
     def numbers_of_words(
         self, name: str, numbers: Mapping[str, float], unknown: float, missing: float = math.nan
     ) -> Array:
-        """Return the number that is given for the word of each row."""
+        """Return for each row the number that ``numbers`` assigns to its word in a column."""
         codes = self.values[:, self.names.index(name)]
         found = np.array([*(numbers.get(word, unknown) for word in self.words(name)), missing])
         return found.astype(np.float64)[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
 
 
 def place_of(X: Any, row: int) -> str:
-    """Return where a row of X is, in words: its line of a file, index label or position from 0."""
+    """Return the place of a row of X in words: its line in a file, its index label or number."""
     if isinstance(X, Table):
         return X.place(row)
     return f"row {X.index[row] if hasattr(X, 'iloc') else row}"
 
 
 def as_table(X: Any, at_least: int = 1) -> Any:
-    """Return what has columns as it is, and anything else as a two-dimensional array."""
+    """Return tables and data frames unchanged, and anything else as a two-dimensional array."""
     if isinstance(X, Table) or hasattr(X, "columns"):
         return X
     refuse_lazy(X)
@@ -331,7 +331,7 @@ def as_table(X: Any, at_least: int = 1) -> Any:
 
 
 def _columns(X: Any, needed: Sequence[str] | None) -> Mapping[str, Any]:
-    """Return columns by name, as they are; x1, x2, ... where they have none."""
+    """Return the columns of X by name; without names, they are x1, x2, ..., or as ``needed``."""
     if isinstance(X, dict):
         return X
     if hasattr(X, "columns"):
@@ -345,12 +345,12 @@ def _columns(X: Any, needed: Sequence[str] | None) -> Mapping[str, Any]:
         raise invalid("X", expected, f"shape {values.shape} of {values.dtype}", "convert it")
     names_of_array = plain_names(values.shape[1])
     if needed is not None and len(needed) == values.shape[1]:
-        names_of_array = tuple(needed)  # an array has no names: columns are known by place
+        names_of_array = tuple(needed)  # an array has the columns of the fit, in their order
     return dict(zip(names_of_array, values.T, strict=True))
 
 
 def refuse_lazy(X: Any) -> None:
-    """Raise an error with the line to write instead, for containers that are not in memory."""
+    """Raise an error for data of dask, pyspark or lazy polars, with the line to write instead."""
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     package = {"dask_expr": "dask"}.get(package, package)
     remedies = {
@@ -365,10 +365,11 @@ def refuse_lazy(X: Any) -> None:
 
 
 class Source(ABC):
-    """A table that is read in blocks, once.
+    """A table in a file that is read in blocks, once.
 
-    ``names`` are x1, x2, ... where the file has none (``has_names``), as for those in ``unnamed``.
-    ``groups`` are names of several columns together. ``size`` and ``n_read`` count rows or bytes.
+    ``names`` are x1, x2, ... if the file has none (``has_names``), also for columns in ``unnamed``.
+    ``groups`` maps a column of lists to the columns made of it. ``size`` and ``n_read`` count rows
+    or bytes.
     """
 
     name: str
@@ -378,28 +379,28 @@ class Source(ABC):
     groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     size: int | None = None
     n_read: int = 0
-    decimal: str | None = None  # the mark of a text file
+    decimal: str | None = None  # the decimal mark of a CSV file
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield columns by name, or an array with these columns, some rows at a time."""
+        """Yield blocks of rows: a dict of columns by name, or an array with these columns."""
 
     def place(self, row: int) -> str:
-        """Return where a row is, by its number from 0 on."""
+        """Return the place of a row in words, from its number (0 is the first)."""
         return f"row {row}"
 
     def close(self) -> None:
-        """Let go of the file, where that is not done after the last block."""
+        """Close the file, if it stays open after the last block."""
         return
 
     def share(self) -> float | None:
-        """Return how much of the table is read, if it can be known."""
+        """Return the share of the table that has been read; None if the size is unknown."""
         return self.n_read / self.size if self.size else None
 
     def blocks(
         self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
     ) -> Iterator[Table]:
-        """Yield the chosen columns, some rows at a time."""
+        """Yield tables of the chosen columns, a block of rows at a time."""
         coding = Coding(dict.fromkeys(columns, NUMERIC)) if coding is None else coding
         coding.decimal = self.decimal
         read = [*columns, *([] if id_column in (None, *columns) else [id_column])]
@@ -419,7 +420,7 @@ class Source(ABC):
     def read(
         self, columns: Sequence[str], id_column: str | None = None, coding: Coding | None = None
     ) -> Table:
-        """Return all rows at once."""
+        """Return all rows as one table."""
         blocks, n_rows = [], 0
         for block in self.blocks(columns, id_column, coding):
             blocks.append(block)
@@ -433,7 +434,7 @@ class Source(ABC):
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
-        """Let errors about columns begin with the name of the file."""
+        """Put the name of the file in front of errors about columns."""
         try:
             yield
         except ValueError as error:

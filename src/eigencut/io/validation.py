@@ -1,4 +1,4 @@
-"""Rows that users pass, checked: finite numbers, and the columns of the fit."""
+"""Checks of the rows that users pass to models: finite numbers, with the columns of the fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eigencut.io.table import refuse_lazy
 def check_source(
     estimator: Any, X: ArrayLike | Rows, *, keeps_narrow: bool = False
 ) -> Array | Rows:
-    """What a model is fitted on: rows in memory, checked; or a stream, which checks as it reads."""
+    """Return the rows of a fit: an array, checked, or a stream, which checks the blocks itself."""
     if not isinstance(X, Rows):
         return check_rows(estimator, X, reset=True, keeps_narrow=keeps_narrow)
     estimator.n_features_in_ = X.n_features
@@ -33,7 +33,7 @@ def check_source(
 
 
 def check_weights_of(rows: Any, sample_weight: ArrayLike | None) -> Array | None:
-    """The weights of rows that were checked; a stream has its own."""
+    """Return the weights of rows, checked; None for a stream, which has its own weights."""
     if isinstance(rows, Rows) and sample_weight is not None:
         expected, got = "be left out with eigencut.Rows", type(sample_weight).__name__
         remedy = "give them to Rows.from_array or Rows.from_file"
@@ -44,7 +44,7 @@ def check_weights_of(rows: Any, sample_weight: ArrayLike | None) -> Array | None
 def rows_that_count(
     rows: Any, sample_weight: Array | None, *, pairwise: bool = False
 ) -> tuple[Any, Array | None]:
-    """Return the rows of positive weight, and their weights; a matrix of affinities stays whole."""
+    """Return the rows of positive weight, and their weights; a pairwise matrix keeps all rows."""
     if sample_weight is None or sample_weight.all() or pairwise:
         return rows, sample_weight
     is_there = np.flatnonzero(sample_weight)
@@ -75,7 +75,7 @@ def check_stream(estimator: Any, rows: Rows) -> None:
 def check_rows(
     estimator: Any, X: Any, *, reset: bool, at_least: int = 1, keeps_narrow: bool = False
 ) -> Any:
-    """X as finite float64 rows; columns that are not numbers are named."""
+    """Return X as finite float64 rows; errors name the columns and rows that are not numbers."""
     if isinstance(X, Rows):
         remedy = "use predict_stream(rows, path) or ask block by block: for X in rows"
         got = "a stream, eigencut.Rows"
@@ -95,7 +95,7 @@ def check_rows(
         if max(X.nnz, *X.shape) >= 2**31:  # too many for indices
             expected = "have at most 2^31 - 1 entries, rows and columns"
             raise invalid("X", expected, got, "fit on some of the rows")
-        if max(X.shape) > 2**24 + 16 * X.nnz:  # a few bytes can claim any shape
+        if max(X.shape) > 2**24 + 16 * X.nnz:  # a tiny matrix can claim a huge shape
             expected = "store a number in more of its rows and columns"
             raise invalid("X", expected, got, "leave out those without any")
     narrow = (np.float32, np.float16, np.int8, np.uint8) if keeps_narrow else ()
@@ -115,12 +115,12 @@ def check_rows(
         if of_text is None:
             values = np.asarray(X)
             if values.ndim == 2 and values.dtype.kind == "f":
-                refuse_infinite(X, values)  # which is said before a number of columns, as elsewhere
+                refuse_infinite(X, values)  # NaN is reported before a wrong number of columns
             raise
         if isinstance(error, TypeError):  # an object that is not even text
             raise TypeError(f"{of_text} ({error})") from error
         raise of_text from error
-    if issparse(rows):  # with indices of 32 bits, which kernels and searches count in
+    if issparse(rows):  # kernels and searches need indices of 32 bits
         rows = csr_array(rows)
         places = (each.astype(np.int32, copy=False) for each in (rows.indices, rows.indptr))
         rows = csr_array((rows.data, *places), shape=rows.shape)

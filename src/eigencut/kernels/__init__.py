@@ -1,7 +1,8 @@
-"""The few loops that are worth C: one interface (``NumpyKernels``), two builds.
+"""The inner loops that are worth C, with one interface (``NumpyKernels``) for C and numpy.
 
-``chosen`` is the build in C where the library was compiled, and the one in numpy otherwise, or
-where ``EIGENCUT_NATIVE=0`` is in the environment. Both give the same results, up to rounding.
+``chosen`` has the kernels in C if the library ``kernels.so`` was compiled, unless the environment
+has ``EIGENCUT_NATIVE=0``, and those in numpy otherwise. ``compiling`` compiles the sources in
+``csrc``, and this module calls them by ctypes. Both give the same results, up to rounding.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ LIBRARY = Path(__file__).with_name("kernels.so")
 
 
 def load(path: Path) -> ctypes.CDLL | None:
-    """The compiled kernels, or None: not compiled, switched off, or not to be trusted."""
+    """Return the compiled kernels; None if they are missing, switched off, or out of date."""
     if os.environ.get("EIGENCUT_NATIVE") == "0" or not path.exists():
         return None
     try:
@@ -53,7 +54,7 @@ def load(path: Path) -> ctypes.CDLL | None:
         if ctypes.c_uint.in_dll(library, "eigencut_abi").value == abi_of(SOURCES):
             return library
         reason = "was compiled from other sources than those beside it"
-    except (OSError, ValueError) as error:  # of another machine, or no library of kernels
+    except (OSError, ValueError) as error:  # for another machine, or not a library of kernels
         reason = f"cannot be loaded ({error})"
     warnings.warn(
         f"The library of kernels {path} {reason}, so the slower ones in numpy are used; reinstall "
@@ -66,12 +67,12 @@ def load(path: Path) -> ctypes.CDLL | None:
 
 
 class Function:
-    """A function of the library that checks its arguments, given by name, before it is called.
+    """A function of the C library, whose arguments are given by name and checked.
 
-    In C it takes the ``arrays``, then the sizes of the axes in ``sizes``, then the ``scalars``, and
-    returns 0, or 1 if there is no memory. The GIL is free meanwhile. An array is declared by its
-    name, type and axes, ``"V:float64[m,p]"``, or ``"V=float64[m,p]"`` if it is written to; an axis
-    is a name, which stands for one size in all arrays, or a number.
+    In C it takes the ``arrays``, then the sizes of the axes named in ``sizes``, then the
+    ``scalars``, and returns 0, or 1 if memory is short. It runs without the GIL. An array is
+    declared by name, type and axes as ``"V:float64[m,p]"``, or as ``"V=float64[m,p]"`` if it is
+    written to; an axis is a number, or a name with the same size in all arrays.
     """
 
     def __init__(
@@ -89,9 +90,9 @@ class Function:
         self._call.restype = c_int
 
     def __call__(self, **given: Any) -> None:
-        """Call it with the arrays and the scalars."""
+        """Call the function with the arrays and the scalars."""
         sizes: dict[str, int] = {}
-        # Arrays are checked here and not by ctypes, which makes an ArgumentError of an interrupt.
+        # Not checked by ctypes, which turns a KeyboardInterrupt into an ArgumentError.
         for kind, (name, axes) in zip(self._types, self._axes.items(), strict=True):
             shape = given[name].shape
             if len(axes) != len(shape):
@@ -112,7 +113,7 @@ class Function:
 
 
 def native_kernels(path: Path = LIBRARY) -> NativeKernels | None:
-    """The build that this processor can run, or None where there is no library."""
+    """Return the compiled kernels that this processor can run, or None without a library."""
     library = load(path)
     if library is None:
         return None
@@ -120,7 +121,7 @@ def native_kernels(path: Path = LIBRARY) -> NativeKernels | None:
 
 
 class WeightedSums:
-    """``sum_j 2^(left_i . right_j) V[j]`` for each row i, from arrays of one precision."""
+    """The kernel ``sum_j 2^(left_i . right_j) V[j]`` for each row i, in one precision."""
 
     def __init__(self, library: CDLL, dtype: str = "float32") -> None:
         arrays = f"left:{dtype}[m,p] right:{dtype}[n,p] V:{dtype}[n,c] sums=float64[m,c]"
@@ -137,7 +138,7 @@ _EDGES = "starts:long[starts] ends:intc[edges] weights:float32[edges] mass:float
 
 
 class NativeKernels(NumpyKernels):
-    """The kernels that are plain C: any processor runs them."""
+    """The kernels in plain C, which any processor can run."""
 
     name = "native"
     _functions: ClassVar[dict[str, tuple[str, str, dict[str, Any]]]] = {
@@ -184,7 +185,7 @@ class NativeKernels(NumpyKernels):
         self._call = {name: Function(library, name, *of) for name, of in self._functions.items()}
 
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
-        """The fused kernel; powers of two instead of e."""
+        """Use the fused kernel, which computes powers of 2 instead of e."""
         right = padded(right.astype(np.float32), LAYOUT.rows_multiple)
         columns = padded(columns.astype(np.float32), LAYOUT.rows_multiple)
 
@@ -197,7 +198,7 @@ class NativeKernels(NumpyKernels):
     def neighbor_sums(
         self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
     ) -> tuple[Array, Array]:
-        """In one pass over the edges; by numpy where distances are not those of dense rows."""
+        """Sum in one pass over the edges; use numpy for sparse rows and non-Euclidean metrics."""
         starts, numbers = graph.reverse.indptr, graph.reverse.indices
         is_plain = graph.is_euclidean and not sparse.issparse(graph.vertices) and near.shape[1]
         if not is_plain or numbers.dtype != np.intc:
@@ -228,7 +229,7 @@ class NativeKernels(NumpyKernels):
     def near_in_cells(
         self, rows: Array, grid: Grid, n_nearest: int
     ) -> tuple[Indices, NDArray[np.bool_]]:
-        """Row by row, without arrays of all candidates."""
+        """Search row by row, without arrays of all candidates."""
         if n_nearest > LAYOUT.candidates:
             raise ValueError(f"n_nearest must be at most {LAYOUT.candidates}. Got {n_nearest}.")
         if math.prod(grid.shape.tolist()) != len(grid.candidates) or grid.shape.min() < 1:
@@ -243,7 +244,6 @@ class NativeKernels(NumpyKernels):
     def near_in_graph(
         self, rows: Floats, points: Floats, graph: Visits, starts: Visits, k: int, **given: int
     ) -> Visits:
-        """Query by query, in C."""
         _check_multiple("points", "columns", points.shape[1], LAYOUT.coordinates)
         found = np.empty((len(rows), k), dtype=np.intc)
         arrays = {"rows": rows, "points": points, "graph": graph, "starts": starts}
@@ -253,7 +253,7 @@ class NativeKernels(NumpyKernels):
     def add_membership_sums(
         self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]
     ) -> None:
-        """Row by row, without arrays of all pairs."""
+        """Add row by row, without arrays of all pairs."""
         nearest, weights = np.ascontiguousarray(nearest), np.ascontiguousarray(weights)
         self._call["membership_sums"](
             nearest=nearest, weights=weights, units=units, per_quantum=1 / quantum
@@ -263,7 +263,6 @@ class NativeKernels(NumpyKernels):
         return 0.0
 
     def move_vertices(self, edges: Edges, labels: Indices, n_clusters: int, **given: Any) -> float:
-        """Vertex by vertex, in C."""
         edges.check_labels(labels, n_clusters)
         score, given = np.empty(1), {"keeps": False, "outside": 0.0} | given
         self._call["move_vertices"](
@@ -272,7 +271,6 @@ class NativeKernels(NumpyKernels):
         return float(score[0])
 
     def best_merges(self, edges: Edges, labels: Indices, n_clusters: int) -> tuple[Indices, Array]:
-        """Cluster by cluster, in C."""
         edges.check_labels(labels, n_clusters)
         partners, changes = np.empty(n_clusters, dtype=np.intp), np.empty(n_clusters)
         given = {"labels": labels, "members": np.argsort(labels, kind="stable")}
@@ -281,7 +279,7 @@ class NativeKernels(NumpyKernels):
 
 
 class WideKernels(NativeKernels):
-    """Also those that are written for AVX-512 and AVX2; without these, BLAS is as good."""
+    """All kernels in C, with those for AVX-512 and AVX2; without these, BLAS is as fast."""
 
     search_bytes = 1e6
     _functions: ClassVar[dict[str, tuple[str, str, dict[str, Any]]]] = {
@@ -303,7 +301,7 @@ class WideKernels(NativeKernels):
     def symmetric_product(
         self, tiles: Array, places: NDArray[np.int64], V: Array, for_each: ForEach
     ) -> Array:
-        """Both halves while a block of a tile is in the cache."""
+        """Multiply by each block of a tile and by its mirror image while it is in the cache."""
         n_strips = -(-len(V) // tiles.shape[1])
         if not (places.min() >= 0 and places.max() < n_strips):
             raise ValueError(f"places must be of {n_strips} strips, as V. Got {places.max()}.")
@@ -319,7 +317,7 @@ class WideKernels(NativeKernels):
     def near_points(
         self, left: Floats, strips: Floats, visits: Visits, slack: Floats, k: int, most: int
     ) -> Places:
-        """Queries keep what they have met so far: of points in random order, few are ever kept."""
+        """Keep the best points met so far; with points in random order, few are ever kept."""
         _check_multiple("strips", "bytes before them", strips.ctypes.data, LAYOUT.strip_bytes)
         if not 1 <= k <= most:
             raise ValueError(f"k must be from 1 to most = {most}. Got {k}.")
@@ -332,7 +330,7 @@ class WideKernels(NativeKernels):
         return numbers, counts
 
     def queries_at_a_time(self, n_points: int, most: int) -> int:
-        return max(1, min(256, (1 << 21) // most))  # so many candidates are kept
+        return max(1, min(256, (1 << 21) // most))  # each keeps up to ``most`` candidates
 
 
 def _check_multiple(name: str, of: str, size: int, multiple: int) -> None:

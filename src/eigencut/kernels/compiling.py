@@ -1,4 +1,4 @@
-"""How the sources in C become a library; ``hatch_build.py`` runs this before numpy is there."""
+"""Compile the C sources into a library; ``hatch_build.py`` runs this, without numpy installed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O3", "-fPIC")
 PLAIN = ("dispatch", "discrete_cut", "near_in_cells", "membership_sums", "neighbor_sums")
-# The widths of vectors the others are written for: dispatch.c chooses among them at run time.
+# Other kernels are compiled for these widths of vectors; dispatch.c chooses one at run time.
 WIDE = {512: ("-mavx512f", "-mfma", "-mprefer-vector-width=512"), 256: ("-mavx2", "-mfma")}
 
 
 def compiler() -> list[str] | None:
-    """The command that ``CC`` names, options and all, or ``cc``; None if nothing is to compile."""
+    """Return the command of ``CC`` with its options, or ``cc``; None if nothing can be compiled."""
     if platform.system() == "Windows" or os.environ.get("EIGENCUT_NATIVE") == "0":
         return None
     given = shlex.split(os.environ.get("CC", ""))
@@ -32,10 +32,10 @@ def compiler() -> list[str] | None:
 def compile_kernels(
     command: Sequence[str], library: Path, *, flags: Sequence[str] = (), any_bits: bool = False
 ) -> None:
-    """Compile one object per kernel and width of vectors into a library, complete or not at all.
+    """Compile one object per kernel and width of vectors, and link them into a library.
 
-    ``flags`` are further options. With ``any_bits``, for sanitizers, the variable ``vector_bits``
-    of the library tells how wide vectors are; without AVX-512, those of 512 bits are made of two.
+    ``flags`` are further options. With ``any_bits`` (for sanitizers), the library's variable
+    ``vector_bits`` sets the width of vectors; without AVX-512, gcc makes 512 bits of two halves.
     """
     wide = dict(WIDE) if machine_of(command) in ("x86_64", "AMD64") else {}
     if any_bits:
@@ -68,7 +68,7 @@ def compile_kernels(
 
 
 def machine_of(command: Sequence[str]) -> str:
-    """The processor that a compiler compiles for: this one, unless it is a cross compiler."""
+    """Return the processor for which a compiler compiles; another one for a cross compiler."""
     try:
         asked = subprocess.run([*command, "-dumpmachine"], capture_output=True, text=True)
     except OSError:
@@ -77,7 +77,7 @@ def machine_of(command: Sequence[str]) -> str:
 
 
 def has_avx512() -> bool:
-    """Whether Linux says that the processor has AVX-512; elsewhere it is taken not to have it."""
+    """Return whether the processor has AVX-512, as far as Linux reports it; elsewhere False."""
     try:
         return "avx512f" in Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     except OSError:
@@ -85,6 +85,6 @@ def has_avx512() -> bool:
 
 
 def abi_of(folder: Path) -> int:
-    """The checksum of all C sources in a folder."""
+    """Return the checksum of all C sources in a folder."""
     paths = sorted(folder.glob("*.[ch]"))
     return zlib.crc32(b"".join(path.name.encode() + path.read_bytes() for path in paths))

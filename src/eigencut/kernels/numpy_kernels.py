@@ -1,4 +1,4 @@
-"""The complete build in numpy, and how arrays are laid out for both builds."""
+"""``NumpyKernels``: all kernels in numpy, and the types and layouts that the C kernels share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCES = Path(__file__).with_name("csrc")
 
 
 class Layout(NamedTuple):
-    """How arrays are laid out for the kernels: the constants of ``csrc/kernels.h``."""
+    """The constants of ``csrc/kernels.h``, which describe the layout of arrays."""
 
     rows_multiple: int
     most_panel_rows: int
@@ -28,7 +28,6 @@ class Layout(NamedTuple):
     strip_bytes: int
     candidates: int
     coordinates: int
-    position_bits: int
 
 
 _HEADER = (SOURCES / "kernels.h").read_text(encoding="utf-8")
@@ -37,7 +36,7 @@ LAYOUT = Layout(**{name: int(_DEFINED[name.upper()]) for name in Layout._fields}
 
 
 def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]:
-    """A contiguous copy with zeros up to a multiple of so many rows and columns."""
+    """Return a contiguous copy, padded with zeros to multiples of ``rows`` and ``columns``."""
     n, p = array.shape
     copy = np.zeros((n + -n % rows, p + -p % columns), dtype=array.dtype)
     copy[:n, :p] = array
@@ -45,19 +44,19 @@ def padded(array: NDArray[Any], rows: int = 1, columns: int = 1) -> NDArray[Any]
 
 
 def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Room for numbers that begins at a multiple of ``LAYOUT.strip_bytes``."""
+    """Return an empty array whose memory begins at a multiple of ``LAYOUT.strip_bytes``."""
     n_bytes = 4 * math.prod(shape)
     room = np.empty(n_bytes + LAYOUT.strip_bytes, dtype=np.uint8)
     start = -room.ctypes.data % LAYOUT.strip_bytes
     return room[start : start + n_bytes].view(np.float32).reshape(shape)
 
 
-SLACK = 1 + 1e-9  # on radii: the k-th neighbour is within, whatever the rounding
+SLACK = 1 + 1e-9  # factor on radii, so that rounding cannot exclude the k-th neighbour
 
 
 @dataclass(frozen=True)
 class Width:
-    """sigma(x) as a function of r(x): the same for all rows, or ``scale`` times r(x)."""
+    """The bandwidth sigma(x) = ``scale`` r(x), with r(x) clipped to [``least``, ``most``]."""
 
     scale: float
     least: float
@@ -65,7 +64,7 @@ class Width:
 
     @classmethod
     def limited(cls, scale: float, least: float, most: float) -> Width:
-        """With limits within which products of two widths stay ordinary numbers."""
+        """Make a width whose products with other widths neither over- nor underflow."""
         with np.errstate(over="ignore"):
             limits = np.maximum(np.divide(SQUARABLE, scale), TINY)
         return cls(scale, float(np.clip(least, *limits)), float(np.clip(most, *limits)))
@@ -76,13 +75,13 @@ class Width:
 
 @dataclass(frozen=True)
 class EdgeWeight:
-    """The weight of two rows as a share in [0, 1] times the exponential of an exponent."""
+    """The weight of an edge: a share (0, 1/2 or 1) times the exponential of an exponent."""
 
-    is_mutual: bool  # Whether each must have the other within its radius; else one is half
-    width: Width | None  # None is an exponent of 0
+    is_mutual: bool  # True: share 1 if each is in the other's radius; False: 1/2 for each
+    width: Width | None  # None: all exponents are 0
 
     def __call__(self, distances: Array, r_x: Array, r_y: Array) -> tuple[Array, Array]:
-        """Share and exponent of rows with these distances and radii."""
+        """Return shares and exponents of pairs of rows with these distances and radii."""
         in_x, in_y = distances <= r_x * SLACK, distances <= r_y * SLACK
         share = (in_x & in_y).astype(float) if self.is_mutual else (in_x + in_y.astype(float)) / 2
         if self.width is None:
@@ -93,39 +92,39 @@ class EdgeWeight:
 
 @dataclass(frozen=True)
 class NeighborGraph:
-    """Vertices, and which of them have each other among their nearest."""
+    """The vertices of a graph of nearest neighbours, and how to connect new rows to them."""
 
     vertices: Any  # (n, n_features)
-    radii: Array  # (n,): distance of each vertex to its k-th nearest
-    reverse: Any  # (n, n): of each vertex those that have it among their nearest
+    radii: Array  # (n,): the distance of each vertex to its k-th neighbour
+    reverse: Any  # (n, n), sparse: row i has the vertices that have i among their neighbours
     weight: EdgeWeight
-    distances: Callable[[Any, Any], Array]  # from rows to the rows of others in the same place
-    is_euclidean: bool  # Whether these are the lengths of differences
+    distances: Callable[[Any, Any], Array]  # from the rows of A to the same rows of B
+    is_euclidean: bool  # whether distances are Euclidean
 
 
 ForEach = Callable[[Callable[[int], None], Iterable[int]], None]
 Floats = NDArray[np.float32]
 Sums = Callable[[Array], Array]
-Visits = NDArray[np.int32]  # numbers of strips
+Visits = NDArray[np.int32]  # indices of strips or points
 Places = tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of a grid that know the points which can be the nearest of a row in them."""
+    """A grid; each cell lists the points that can be nearest to a row in the cell."""
 
     # (n_features,): the lowest corner, cells per unit, and number of cells along each axis.
     low: Array
     scale: Array
     shape: Indices
-    candidates: NDArray[np.int32]  # (n_cells, n_candidates): numbers of points, ascending
-    is_known: NDArray[np.bool_]  # (n_cells,): whether these are all there are
+    candidates: NDArray[np.int32]  # (n_cells, n_candidates): indices of points, ascending
+    is_known: NDArray[np.bool_]  # (n_cells,): whether this list is complete
     points: Array  # (n_points, n_features)
 
 
 @dataclass(frozen=True)
 class Edges:
-    """A symmetric graph without a diagonal, as rows of edges, and the mass of each vertex."""
+    """A symmetric graph without a diagonal in CSR form, and the mass of each vertex."""
 
     starts: Indices  # (n + 1,): where the edges of each vertex start
     ends: NDArray[np.int32]  # (n_edges,): the other vertex of each edge
@@ -133,7 +132,7 @@ class Edges:
     mass: Array  # (n,)
 
     def check_labels(self, labels: Indices, n_clusters: int) -> None:
-        """Refuse labels of other clusters, and edges to other vertices."""
+        """Raise an error for labels or edges out of range, which would crash the C kernels."""
         n = len(self.mass)
         if len(self.starts) != n + 1 or self.starts[0] or self.starts[-1] != len(self.ends):
             raise ValueError(f"starts must go from 0 to {len(self.ends)}, for n vertices.")
@@ -143,20 +142,20 @@ class Edges:
 
 
 class NumpyKernels:
-    """The interface of the kernels, which every build has, by numpy."""
+    """The interface of all kernels, implemented in numpy."""
 
     name = "numpy"
-    search_bytes = 20e6  # of a thread that is in near_points
-    _histogram_rows = 1 << 16  # whose memberships are summed at a time
+    search_bytes = 20e6  # memory of ``near_points``, per thread
+    _histogram_rows = 1 << 16  # rows whose memberships are summed at a time
 
     def weighted_sums_of(self, right: Array, columns: Array) -> Sums:
-        """A function of left factors: ``sum_j exp(left_i . right_j) columns[j]`` in float32."""
+        """Return a function of ``left``: ``sum_j exp(left_i . right_j) columns[j]``, in float32."""
         panels = [
             (right[rows].astype(np.float32), columns[rows].T.astype(np.float32, order="C"))
             for start in range(0, len(right), LAYOUT.most_panel_rows)
             for rows in [slice(start, start + LAYOUT.most_panel_rows)]
         ]
-        new_rows = 128  # with a panel of training rows, a tile that stays in the cache of a core
+        new_rows = 128  # a tile of these and a panel of training rows fits into a core's cache
 
         def sums(left: Array) -> Array:
             found = np.zeros((columns.shape[1], len(left)))
@@ -174,10 +173,10 @@ class NumpyKernels:
     def symmetric_product(
         self, tiles: Array, places: NDArray[np.int64], V: Array, for_each: ForEach
     ) -> Array:
-        """The product of a symmetric matrix and V, whatever the threads the same.
+        """Return the product of a symmetric matrix and V, which does not depend on the threads.
 
-        ``tiles`` are squares of its upper half, in the strips of rows and columns that ``places``
-        give.
+        ``tiles`` are squares of the matrix's upper half; ``places`` has the indices of their rows
+        and columns among the strips into which the matrix is divided.
         """
         corners = (places * tiles.shape[1]).tolist()
 
@@ -190,11 +189,11 @@ class NumpyKernels:
     def near_points(
         self, left: Floats, strips: Floats, visits: Visits, slack: Floats, k: int, most: int
     ) -> Places:
-        """Points whose score is not above the k-th smallest by more than the slack of a query.
+        """Return the points with scores up to the k-th smallest plus the slack of each query.
 
-        The score is ``left @ strips[strip, :, lane]``; only the strips to visit are met, which are
-        aligned. Returns for each query numbers ``LAYOUT.strip * strip + lane``, in no order, and
-        how many there are: none where there would be more than ``most``.
+        The score of a query and a point is ``left @ strips[strip, :, lane]``, for the strips in
+        ``visits``. Points are the numbers ``LAYOUT.strip * strip + lane``, without an order. The
+        second array counts them for each query; the count is 0 if it would exceed ``most``.
         """
         visited = strips[visits].transpose(1, 0, 2).reshape(left.shape[1], -1)
         scores = left @ visited
@@ -209,7 +208,7 @@ class NumpyKernels:
         return places, np.where(count <= most, count, 0)
 
     def queries_at_a_time(self, n_points: int, most: int) -> int:
-        """How many queries ``near_points`` should get, so that what is held stays in the cache."""
+        """Return the number of queries for ``near_points`` whose data fit into the cache."""
         return max(1, (1 << 20) // n_points)
 
     def near_in_graph(
@@ -223,10 +222,11 @@ class NumpyKernels:
         expanded: int,
         rounds: int,
     ) -> Visits:
-        """The k nearest of the points that queries meet, by distance and number; -1 fills up.
+        """Search nearest points along a graph; return the k nearest found, filled up with -1.
 
-        A query meets those it starts with, and in each round the neighbours in the graph of the
-        first ``expanded`` that it keeps. Numbers that are none of a point are not met.
+        A query looks at its ``starts``. In each round it looks at the neighbours, in the graph, of
+        the ``expanded`` nearest points found so far. Indices out of range are ignored. Points are
+        sorted by distance, then by index.
         """
         found = _nearest_in_lists(rows, points, starts, k)
         for _ in range(rounds):
@@ -241,12 +241,11 @@ class NumpyKernels:
     def neighbor_sums(
         self, graph: NeighborGraph, rows: Any, distances: Array, near: Indices, weighted: Array
     ) -> tuple[Array, Array]:
-        """Sums over the neighbours of rows, and the logarithms of what they are relative to.
+        """Return sums over the neighbours of rows, divided by factors, and the factors' logarithms.
 
-        ``distances`` and ``near`` are of the k nearest vertices of each row; ``weighted`` has a row
-        of values for each vertex. A row without a neighbour gets the values of the vertex nearest
-        to it, and a logarithm of minus infinity. A number in ``near`` that is none of a vertex is
-        not known.
+        ``distances`` and ``near`` belong to the k nearest vertices of each row; indices out of
+        range in ``near`` are unknown neighbours. ``weighted`` has a row of values for each vertex.
+        A row without edges gets the values of its nearest vertex, and a logarithm of -infinity.
         """
         radii, is_known = distances[:, -1], _is_below(near, len(weighted))
         near = np.where(is_known, near, 0)
@@ -272,7 +271,7 @@ class NumpyKernels:
     def near_in_cells(
         self, rows: Array, grid: Grid, n_nearest: int
     ) -> tuple[Indices, NDArray[np.bool_]]:
-        """The nearest points of each row, ascending, and for which rows the grid knows them."""
+        """Return the nearest points of each row, by index, and for which rows they are certain."""
         place = np.floor(np.clip((rows - grid.low) * grid.scale, -1, grid.shape)).astype(np.intp)
         inside = np.all((place >= 0) & (place < grid.shape), axis=1)
         place = np.where(inside[:, np.newaxis], place, 0)
@@ -287,7 +286,7 @@ class NumpyKernels:
         squared = np.take_along_axis(squared, order, axis=0)
         last = squared[n_nearest - 1]
         following = squared[n_nearest:].min(axis=0, initial=2 * unknown)
-        # Rounding must not decide which are the nearest.
+        # If rounding could decide which points are nearest, the result is not certain.
         is_clear = (last < unknown / 2) & (following > last * (1 + 1e-12))
         found = np.take_along_axis(candidates, order[:n_nearest], axis=0).T.astype(np.intp)
         found.sort(axis=1)
@@ -296,7 +295,7 @@ class NumpyKernels:
     def add_membership_sums(
         self, nearest: Indices, weights: Array, quantum: float, units: NDArray[np.int64]
     ) -> None:
-        """Add one half of ``Z^T Z`` to units, each product rounded to a multiple of the quantum."""
+        """Add ``Z^T Z`` to ``units``, each pair once, and rounded to multiples of ``quantum``."""
         is_known = _is_below(nearest, len(units))
         if not is_known.all():
             nearest, weights = np.where(is_known, nearest, 0), np.where(is_known, weights, 0.0)
@@ -319,16 +318,17 @@ class NumpyKernels:
         keeps: bool = False,
         outside: float = 0.0,
     ) -> float:
-        """Move vertices, in place, while it raises the information (``solvers/discrete_cut.py``).
+        """Move vertices between clusters while the information rises; return the information.
 
-        With ``keeps``, clusters of two and fewer stay. ``outside`` is the weight of edges that are
-        left out.
+        It changes ``labels`` in place; ``solvers/discrete_cut.py`` explains the information. With
+        ``keeps``, vertices of clusters of one or two stay. ``outside`` is the weight of edges
+        between clusters that ``edges`` does not contain.
         """
         edges.check_labels(labels, n_clusters)
         return _Moves(edges, labels, n_clusters, outside).sweep(order, sweeps, keeps)
 
     def best_merges(self, edges: Edges, labels: Indices, n_clusters: int) -> tuple[Indices, Array]:
-        """Return the cluster to merge each cluster with, or -1, and the change of information."""
+        """Return the best cluster to merge each cluster with (or -1), and the gain."""
         edges.check_labels(labels, n_clusters)
         origin = np.repeat(labels, np.diff(edges.starts))
         between = sparse.coo_array(
@@ -360,8 +360,8 @@ class NumpyKernels:
 def sum_of_parts(
     n_tiles: int, shape: tuple[int, ...], add: Callable[[slice, Array], None], for_each: ForEach
 ) -> Array:
-    """What ``add`` adds for each of some parts of the tiles, in threads."""
-    parts = min(8, n_tiles)  # a fixed number, so that no result depends on the threads
+    """Return the sum of what ``add`` adds for parts of the tiles, computed in threads."""
+    parts = min(8, n_tiles)  # not the number of threads, on which results must not depend
     sums = np.empty((parts, *shape))
 
     def fill(part: int) -> None:
@@ -374,7 +374,7 @@ def sum_of_parts(
 
 def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> None:
     """Add the products with a tile and, off the diagonal, with its mirror image."""
-    (n_rows, n_columns), side = tile.shape, 192  # of blocks that BLAS multiplies without a copy
+    (n_rows, n_columns), side = tile.shape, 192  # BLAS multiplies such blocks without a copy
     for start in range(0, n_rows, side):
         rows = slice(top + start, top + min(start + side, n_rows))
         for across in range(0, n_columns, side):
@@ -386,18 +386,18 @@ def _add_products(sums: Array, tile: Array, V: Array, top: int, left: int) -> No
 
 
 def kth_smallest_bound(scores: NDArray[Any], k: int) -> Any:
-    """Return a number for each row that is not below its k-th smallest."""
+    """Return an upper bound on the k-th smallest score of each row."""
     n_queries, n_points = scores.shape
-    # At most 64 points in a group, so that few of the k nearest share one; at least 4 k groups.
+    # Small groups, so that the k smallest scores mostly are in different ones; at least 4 k groups.
     size = max(1, min(64, n_points // (4 * k)))
     n_groups = n_points // size
-    # Points of a group are far apart in their order: neighbours often follow each other.
+    # A group has every n-th point, since points that follow each other are often neighbours.
     groups = scores[:, : n_groups * size].reshape(n_queries, size, n_groups)
     return np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
 
 
 def _nearest_in_lists(rows: Floats, points: Floats, numbers: Visits, k: int) -> Visits:
-    """The k nearest to each row of the points of its list, by distance and number."""
+    """Return the k points of each row's list that are nearest to it, by distance and index."""
     found = np.full((len(rows), k), -1, dtype=np.intc)
     for i, (row, own) in enumerate(zip(rows, numbers, strict=True)):
         own = np.unique(own[_is_below(own, len(points))])
@@ -409,20 +409,20 @@ def _nearest_in_lists(rows: Floats, points: Floats, numbers: Visits, k: int) -> 
 
 
 def _is_below(numbers: NDArray[np.integer], n: int) -> NDArray[np.bool_]:
-    """Which are the numbers of one of n things."""
+    """Return which numbers are indices below n."""
     return (numbers >= 0) & (numbers < n)
 
 
 def _reverse_edges(
     graph: NeighborGraph, rows: Any, radii: Array, near: Indices, is_known: NDArray[np.bool_]
 ) -> tuple[Indices, Indices, Array, Array]:
-    """Edges to vertices that would have these rows among their nearest, unless among theirs."""
+    """Return the edges to reverse neighbours of each row's nearest vertex, except those in near."""
     edges = graph.reverse[near[:, 0]]
     origin = np.repeat(np.arange(len(near)), np.diff(edges.indptr))
     is_other = is_known[origin, 0] & _is_below(edges.indices, len(graph.radii))
     origin, vertex = origin[is_other], edges.indices[is_other]
     distances = graph.distances(rows[origin], graph.vertices[vertex])
-    within = np.flatnonzero(distances <= radii[origin] * SLACK)  # beyond, there are none of theirs
+    within = np.flatnonzero(distances <= radii[origin] * SLACK)  # only these can be in ``near``
     same = (near[origin[within]] == vertex[within, np.newaxis]) & is_known[origin[within]]
     is_other = np.ones(len(origin), dtype=bool)
     is_other[within] = ~same.any(axis=1)
@@ -442,7 +442,7 @@ def _histogram(nearest: Indices, weights: Array, quantum: float, n: int) -> NDAr
 
 
 def inside_term(inside: Any, mass: Any) -> Any:
-    """``a log(a / m^2)``, and 0 where there is no weight or mass."""
+    """Return ``a log(a / m^2)``, or 0 for clusters without weight a or mass m."""
     there = (np.asarray(inside) > 1e-12) & (np.asarray(mass) > 1e-12)
     a, m = np.where(there, inside, 1.0), np.where(there, mass, 1.0)
     return np.where(there, a * (np.log(a) - 2 * np.log(m)), 0.0)
@@ -486,7 +486,7 @@ class _Moves:
         return max(self.between, 1e-300) / max(self.pairs, 1e-300)
 
     def _rates(self, clusters: Indices) -> tuple[Array, Array]:
-        """What a move to each cluster gains, to first order, per weight of links and per mass."""
+        """Return the first-order gain of moves to clusters, per weight of links and per mass."""
         a, m = self.inside[clusters], np.maximum(self.mass[clusters], 1e-300)
         there = (self.size[clusters] > 0) & (a > 1e-12)
         per_link = np.where(there, np.log(np.where(there, a, 1.0)) - 2 * np.log(m), -np.log(m))

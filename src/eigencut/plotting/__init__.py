@@ -1,6 +1,6 @@
-"""Pictures: clusters, doubt and choices as displays of matplotlib, in scikit-learn's convention.
+"""Displays of matplotlib, as in scikit-learn: ``ClusterDisplay.from_estimator(model, X)``.
 
-A display holds plain arrays, and draws them: ``XDisplay.from_estimator(model, X)``, ``plot(ax)``.
+A display holds plain arrays; ``plot(ax)`` draws them again. ``style`` has colours and axes.
 """
 
 from eigencut.plotting.curves import ChoiceDisplay, LearningCurveDisplay

@@ -1,4 +1,4 @@
-"""What ``select`` has compared, and the excess risk against the number of rows."""
+"""Displays of ``Selection`` (scores of candidates) and of ``LearningCurve`` (excess risk)."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class ChoiceDisplay(Display):
-    """Scores against the number of clusters, a line for each graph; a ring marks what was chosen.
+    """Scores against the number of clusters, a line for each graph; a ring marks the best one.
 
     ``Selection.plot`` draws it.
 
     Attributes
     ----------
     scores : array of shape (n_graphs, n_numbers)
-        NaN where there is none; larger is better.
+        Larger is better; NaN for pairs that were not compared.
     n_clusters : array of shape (n_numbers,)
         The numbers of clusters, ascending.
     graphs : tuple of str
     chosen : tuple of int
-        Place of what was chosen: its graph and its number.
+        The indices of the best score in ``scores``.
     """
 
     scores: Array
@@ -50,7 +50,7 @@ class ChoiceDisplay(Display):
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Any = None) -> ChoiceDisplay:
-        """Draw what ``eigencut.select`` returns.
+        """Draw the result of ``eigencut.select``.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class LearningCurveDisplay(Display):
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, ax: Any = None) -> LearningCurveDisplay:
-        """Draw what ``eigencut.theory.learning_curve`` has measured.
+        """Draw the result of ``eigencut.theory.learning_curve``.
 
         Parameters
         ----------

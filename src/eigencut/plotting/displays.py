@@ -1,6 +1,7 @@
-"""Displays of a fitted model: its clusters, how clear they are, how they came out, and new rows.
+"""Displays of fitted models: clusters, margins, similarities, eigenvalues, trees and drift.
 
-Rows become points first: prepared by the model, not too many of them, and placed in the plane.
+To draw rows as points, the model prepares a sample of them (``prepared_rows``), and a projection
+places them in the plane (``project``).
 """
 
 from __future__ import annotations
@@ -42,21 +43,21 @@ from eigencut.plotting.style import (
 )
 from eigencut.updating.drift import Drift
 
-MOST_SHOWN = 50_000  # points of a picture; more only cover each other
-GRID = 300  # cells of the decision regions along an axis
-LEGEND_ROWS = 18  # of a column of a legend
+MOST_SHOWN = 50_000  # points in a picture; more would only cover each other
+GRID = 300  # cells of decision regions along each axis
+LEGEND_ROWS = 18  # entries in a column of a legend
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Rows that are shown."""
+    """The rows that a picture shows: all, or a random sample."""
 
-    rows: Indices  # their places, ascending
-    n_rows: int  # of how many
+    rows: Indices  # indices of the shown rows, ascending
+    n_rows: int  # the number of all rows
 
     @classmethod
     def draw(cls, n_rows: int, most: int = MOST_SHOWN, random_state: int = 0) -> Shown:
-        """Take all rows, or so many of them at random: the same ones each time."""
+        """Take all rows, or a sample of ``most`` rows, which is reproducible."""
         if n_rows <= most:
             return cls(np.arange(n_rows), n_rows)
         rng = np.random.default_rng(random_state)
@@ -64,18 +65,18 @@ class Shown:
 
     @property
     def is_all(self) -> bool:
-        """Whether no row is left out."""
+        """Whether all rows are shown."""
         return len(self.rows) == self.n_rows
 
     @property
     def sentence(self) -> str:
-        """How many rows are shown, and of how many if not all are."""
+        """The number of rows as text, such as "300 rows" or "50 000 of 98 765 rows"."""
         some = "" if self.is_all else f"{spaced(len(self.rows))} of "
         return f"{some}{spaced(self.n_rows)} rows"
 
 
 class PreparedRows(NamedTuple):
-    """The complete rows as the GPOD of a model takes them, and which of them are shown."""
+    """The complete rows, prepared, a mask of them among all rows, and the shown ones."""
 
     rows: Any
     complete: Mask
@@ -83,7 +84,7 @@ class PreparedRows(NamedTuple):
 
     @property
     def some(self) -> Any:
-        """The rows that are shown."""
+        """The shown rows, prepared."""
         return self.rows if self.shown.is_all else self.rows[self.shown.rows]
 
 
@@ -91,7 +92,7 @@ class PreparedRows(NamedTuple):
 def prepared_rows(
     model: Any, X: Any, most: int = MOST_SHOWN, random_state: int = 0, name: str = "X"
 ) -> Iterator[PreparedRows]:
-    """Check a model and prepare rows for it; inside, the model's threads compute."""
+    """Prepare rows for a model, checked, and use the model's number of threads inside."""
     with check_model(model).preparing(X) as (rows, complete):
         if not rows.shape[0]:
             got = f"{len(complete)} rows, none of them complete"
@@ -101,15 +102,15 @@ def prepared_rows(
 
 
 class Projection(NamedTuple):
-    """How prepared rows become points of the plane."""
+    """A function from prepared rows to points in the plane, and the labels of its axes."""
 
     kind: str  # "columns", "eigenfunctions", "pca" or "given"
-    axis_labels: tuple[str, str]  # names of columns are as users wrote them
+    axis_labels: tuple[str, str]  # may be names of columns, not yet escaped for matplotlib
     apply: Callable[[Any], Array]
 
 
 def project(model: Model, rows: Any, how: str = "auto") -> Projection:
-    """Return how prepared rows become points: columns, principal components, eigenfunctions."""
+    """Return the projection of prepared rows by columns, principal components or eigenfunctions."""
     gpod, K, is_dense = model.gpod, model.gpod.n_clusters_, not issparse(rows)
     is_plane = is_dense and model.is_plane
     has_pca = is_dense and not gpod.affinity_.pairwise and rows.shape[1] > 1
@@ -119,7 +120,7 @@ def project(model: Model, rows: Any, how: str = "auto") -> Projection:
     needs = {
         "columns": (is_plane, "rows of two numbers", f"{len(model.columns_)} columns"),
         "pca": (has_pca, "rows of two numbers or more", of_pca),
-        "eigenfunctions": (K > 1, "a model of two clusters at least", f"one of {K}"),
+        "eigenfunctions": (K > 1, "a model of at least two clusters", f"one of {K}"),
     }
     if how not in needs:
         expected = "be 'auto', 'columns', 'eigenfunctions', 'pca', or points of shape (n_rows, 2)"
@@ -132,7 +133,7 @@ def project(model: Model, rows: Any, how: str = "auto") -> Projection:
         return Projection(how, (first, second), model.in_units)
     if how == "pca":
         return _principal_components(np.asarray(rows, dtype=np.float64))
-    # Eigenfunctions of zero tell no more than connected components apart.
+    # Skip eigenfunctions of eigenvalue 0, which only tell connected components apart.
     values = getattr(gpod, "eigenvalues_", np.ones(2))
     start = max(min(int((values <= 1e-10).sum()), len(values) - 2), 0)
     both = [start, start + 1]
@@ -143,17 +144,17 @@ def project(model: Model, rows: Any, how: str = "auto") -> Projection:
 
 
 def unit_rows(model: Model, rows: Any) -> Array:
-    """Return the embedding of prepared rows, each of unit length."""
+    """Return the embedding of prepared rows, scaled to unit length."""
     embedding = model.gpod.fitted_cut_.embedding(rows)
     return normalize_rows(embedding.toarray() if issparse(embedding) else embedding)
 
 
 def _principal_components(values: Array) -> Projection:
-    largest = np.abs(values).max(initial=0.0) or 1.0  # so that no square is infinite
+    largest = np.abs(values).max(initial=0.0) or 1.0  # so that squares are finite
     mean = (values / largest).mean(axis=0)
     centred = values / largest - mean
     variances, directions = np.linalg.eigh(centred.T @ centred)
-    # The sign of a direction is arbitrary: its largest entry is positive here.
+    # The sign of a direction is arbitrary: make its largest entry positive.
     chosen = directions[:, :-3:-1]
     chosen = chosen * np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])
     shares = variances[:-3:-1] / max(float(variances.sum()), np.finfo(np.float64).tiny)
@@ -166,7 +167,7 @@ def _principal_components(values: Array) -> Projection:
 
 
 def given_points(points: Any, n_rows: int) -> Array:
-    """Return points that a user has for rows, checked."""
+    """Return the points that a user passes as ``projection``, checked."""
     given, remedy = real_array("projection", points), "pass two numbers for each row"
     if given.shape != (n_rows, 2):
         expected = f"be points of shape ({n_rows}, 2), one for each row"
@@ -182,20 +183,20 @@ def given_points(points: Any, n_rows: int) -> Array:
 
 @dataclass(frozen=True)
 class PlottedRows:
-    """Rows as points; counts are of all rows, those that are not shown included."""
+    """The shown rows as points, and counts of all rows."""
 
     points: Array  # (n_shown, 2)
-    labels: Indices  # as of predict
-    is_outside: Mask  # which are less similar to the training rows than these are
-    sizes: NDArray[np.intp]  # rows of each cluster
-    n_outside: int  # rows that the model labels -1
-    n_unlike: int  # rows outside
-    n_incomplete: int  # rows with missing values, which have no place
-    shown: Shown  # which of all complete rows these are
+    labels: Indices  # (n_shown,), as ``predict`` returns them
+    is_outside: Mask  # (n_shown,): rows that are unlike all training rows
+    sizes: NDArray[np.intp]  # number of rows in each cluster
+    n_outside: int  # number of rows with the label -1
+    n_unlike: int  # number of rows that are unlike all training rows
+    n_incomplete: int  # number of rows with missing values, which are not drawn
+    shown: Shown  # the shown rows among the complete rows
 
     @classmethod
     def compute(cls, model: Model, taken: PreparedRows, points: Array) -> PlottedRows:
-        """Label all rows, and say which lie outside."""
+        """Label all rows, and find those that are unlike the training rows."""
         labels, some = model.labels_of(taken.rows), taken.shown.rows
         is_outside = model.gpod.fitted_cut_.is_outlier(taken.rows)
         return cls(
@@ -212,18 +213,18 @@ class PlottedRows:
 
 @dataclass(frozen=True)
 class Regions:
-    """Labels of a grid, and similarity to the training rows."""
+    """Labels of the cells of a grid, and their similarity to the training rows."""
 
     x: Array  # middles of the cells
     y: Array
-    labels: Indices  # (n_y, n_x), also of cells unlike the training rows
-    support: Array  # (n_y, n_x), similarity to the training rows
-    least_support: float  # what rows outside stay below
-    levels: Array  # quartiles of the similarity of the rows that are shown
+    labels: Indices  # (n_y, n_x), also in cells that are unlike the training rows
+    support: Array  # (n_y, n_x): similarity to the training rows
+    least_support: float  # the similarity below which rows are outside
+    levels: Array  # quartiles of the similarity of the shown rows
 
 
 def regions_around(model: Model, points: Array, support: Array, resolution: int) -> Regions | None:
-    """Return the regions of a model around points; None where these have no finite extent."""
+    """Return the regions of a model around points, or None if their extent is not finite."""
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
     x, y = np.linspace(low - 0.07 * width, high + 0.07 * width, resolution, axis=1)
@@ -243,9 +244,9 @@ def regions_around(model: Model, points: Array, support: Array, resolution: int)
 
 
 def draw_regions(ax: Any, regions: Regions) -> None:
-    """Draw colours of clusters, paler where rows are less similar; lines of equal similarity."""
+    """Draw regions in the colours of clusters, paler where less similar, and contour lines."""
     x, y, labels, least = regions.x, regions.y, regions.labels, regions.least_support
-    support = np.maximum(regions.support, least - 4.0)  # a line needs finite values beyond it
+    support = np.maximum(regions.support, least - 4.0)  # contour lines need finite values
     numbers, place = np.unique(labels, return_inverse=True)
     colors = np.array([_rgb(cluster_style(int(number)).color) for number in numbers])
     depth = (support - least) / max(float(regions.levels[-1]) - least, 1e-9)
@@ -260,7 +261,7 @@ def draw_regions(ax: Any, regions: Regions) -> None:
     extent = [*(x[[0, -1]] + half * (x[1] - x[0])), *(y[[0, -1]] + half * (y[1] - y[0]))]
     look: dict[str, Any] = dict(origin="lower", aspect="auto", interpolation="bilinear", zorder=0)
     ax.imshow(image, extent=extent, **look)
-    # Equal levels would be one line twice, which contour refuses.
+    # Distinct levels: ``contour`` refuses equal ones.
     inner = np.unique(regions.levels[regions.levels > least])
     for levels, look in (
         (inner, dict(colors="white", linewidths=0.8, alpha=0.9)),
@@ -272,12 +273,12 @@ def draw_regions(ax: Any, regions: Regions) -> None:
 
 
 def size_beside(n_entries: int) -> tuple[float, float]:
-    """Return the size of a figure whose legend stands beside axes of usual size."""
+    """Return the size of a figure with a legend beside the axes."""
     return SIZE[0] - 1.2 + 1.75 * -(-n_entries // LEGEND_ROWS), SIZE[1]
 
 
 def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | None = None) -> None:
-    """Put a legend beside the axes, where their figure makes room for it; otherwise on them."""
+    """Put a legend beside the axes if the figure's layout makes room for it, otherwise on them."""
     if handles is None:
         handles = ax.get_legend_handles_labels()[0]
     look: dict[str, Any] = dict(title=title, fontsize=8, title_fontsize=8, labelcolor=INK)
@@ -304,19 +305,19 @@ def dot(label: str, color: str, marker: str, **look: Any) -> Any:
 
 
 def sizes_of(labels: Indices, numbers: Indices) -> NDArray[np.intp]:
-    """Return how many rows each cluster has."""
+    """Return the number of rows of each cluster."""
     return np.array([(labels == number).sum() for number in numbers], dtype=np.intp)
 
 
 def point_area(n_points: int) -> float:
-    """Return the area of a point where there are so many, in square points."""
+    """Return the area of each of ``n_points`` markers, in square points."""
     return float(np.clip(16_000 / max(n_points, 1), 2.5, 26.0))
 
 
 def scatter_clusters(
     ax: Any, points: Array, labels: Indices, marker: str | None = None, **look: Any
 ) -> None:
-    """Draw points in the styles of their clusters, in a random order: none covers another."""
+    """Draw points in the styles of their clusters, in random order, so that none hides another."""
     order = np.random.default_rng(0).permutation(len(labels))
     styles = {int(number): cluster_style(int(number)) for number in np.unique(labels)}
     for kind in dict.fromkeys(style.marker for style in styles.values()):
@@ -324,12 +325,12 @@ def scatter_clusters(
         some = order[np.isin(labels[order], numbers)]
         colors = [styles[int(number)].color for number in labels[some]]
         name = marker or MARKERS[kind]
-        own = {"linewidths": 0.9, "edgecolors": None} if name == "x" else {}  # it has no inside
+        own = {"linewidths": 0.9, "edgecolors": None} if name == "x" else {}  # "x" has no fill
         ax.scatter(*points[some].T, c=colors, marker=name, **{**look, **own})
 
 
 def write_number(ax: Any, number: int, at: Array, **look: Any) -> None:
-    """Write the number of a cluster at a place, with a halo."""
+    """Write the number of a cluster at a place, with a white outline."""
     effects = needed("matplotlib.patheffects", "plot")
     look |= dict(ha="center", va="center", fontsize=9, fontweight="bold", color=INK)
     halo = [effects.withStroke(linewidth=2.5, foreground="white")]
@@ -337,7 +338,7 @@ def write_number(ax: Any, number: int, at: Array, **look: Any) -> None:
 
 
 def write_numbers(ax: Any, points: Array, labels: Indices, numbers: Indices) -> None:
-    """Write each number at the row nearest to the middle of its cluster, if colours come again."""
+    """Write the number of each cluster on its most central row, if colours are used twice."""
     if max(len(numbers), *(numbers + 1), 1) <= len(COLORS):
         return
     for number in np.unique(labels[labels >= 0]):
@@ -350,21 +351,21 @@ def write_numbers(ax: Any, points: Array, labels: Indices, numbers: Indices) -> 
 
 @dataclass
 class ClusterDisplay(Display):
-    """Rows coloured by cluster; in the plane, with decision regions and lines of equal similarity.
+    """Rows as points coloured by cluster; if they have two columns, also the regions of clusters.
 
-    Regions are paler where rows are less similar to the training rows; beyond the dashed line, and
-    in rings, are rows outside: less similar than training rows are. Above 50 000 rows some are
-    shown, and the legend says how many; its other counts are of all rows.
+    Regions are paler where rows are less similar to the training rows. Rows beyond the dashed line
+    and in rings are outside: less similar than training rows are. Above 50 000 rows, a sample is
+    shown, whose size is in the legend; other counts in the legend are of all rows.
 
     Attributes
     ----------
     rows, new_rows : PlottedRows, PlottedRows or None
     numbers : array of shape (K,)
-        Of the clusters.
+        The numbers of the clusters.
     kind, axis_labels : str and tuple of str
         How rows became points: "columns", "eigenfunctions", "pca" or "given".
     regions : Regions or None
-        For rows of two numbers.
+        The regions of clusters, for rows of two columns.
 
     Examples
     --------
@@ -388,16 +389,16 @@ class ClusterDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, *, X_new: Any = None, projection: Any = "auto", ax: Any = None
     ) -> ClusterDisplay:
-        """Ask a fitted model about rows, and draw them.
+        """Label rows by a fitted model, and draw them.
 
         Parameters
         ----------
         X_new : array-like of shape (m, n_features), optional
             Other rows, drawn with another marker.
         projection : {"auto", "columns", "eigenfunctions", "pca"} or array of shape (n_samples, 2)
-            How rows become points; said on the axes. Rows of two numbers are points. Of others
-            "auto" takes principal components; of affinities and sparse rows, eigenfunctions, or
-            shares of clusters where the cut is a discrete one. An array has no place for X_new.
+            How rows become points. "auto" takes the columns of rows with two columns, principal
+            components of other rows, and eigenfunctions (or shares of a discrete cut) of sparse
+            rows and affinities. An array gives the points of X, and excludes ``X_new``.
         """
         is_given = not isinstance(projection, str)
         if is_given and X_new is not None:
@@ -476,7 +477,7 @@ class ClusterDisplay(Display):
 
 
 def _ring(ax: Any, rows: PlottedRows, area: float) -> None:
-    """Draw a ring around each row that is less similar than training rows are."""
+    """Draw a ring around each row that is unlike all training rows."""
     if rows.is_outside.any():
         look = dict(facecolors="none", edgecolors=INK, linewidths=0.7, zorder=5)
         ax.scatter(*rows.points[rows.is_outside].T, s=3.0 * area + 12, marker="o", **look)
@@ -484,21 +485,19 @@ def _ring(ax: Any, rows: PlottedRows, area: float) -> None:
 
 @dataclass
 class EmbeddingDisplay(Display):
-    """Rows of the embedding at unit length, and the direction of each cluster.
+    """Rows of the embedding, scaled to unit length, and the direction of each cluster.
 
-    A row belongs to the cluster whose direction is nearest. Directions are at right angles to each
-    other; of more than two the plane shows shadows, equally long and around a circle.
+    A row belongs to the cluster with the nearest direction. Directions are orthogonal; more than
+    two are projected onto a plane in which they are equally long and evenly spread.
 
     Attributes
     ----------
     points, labels : arrays of shape (n_shown, 2) and (n_shown,)
-        Rows of the embedding, of unit length, in the plane; and their clusters.
+        The shown rows of the embedding in the plane, and their clusters.
     directions, numbers : arrays of shape (K, 2) and (K,)
-        Of the clusters.
-    sizes : array of shape (K,)
-        Rows of each cluster, those that are not shown included.
-    shown : Shown
-        Which rows these are.
+        The directions of the clusters in the plane, and their numbers.
+    sizes, shown : array of shape (K,), Shown
+        The number of rows of each cluster, and the shown rows among the complete rows.
     """
 
     points: Array
@@ -515,12 +514,12 @@ class EmbeddingDisplay(Display):
         Parameters
         ----------
         model : fitted GPOD or TableModel
-            Of a ``Reclustered``, its base.
+            For a ``Reclustered``, the model before the split is drawn.
         """
         model = check_model(model).unsplit
         K, fitted = model.gpod.n_clusters_, model.gpod.fitted_cut_
         if K < 2:
-            expected = "have two clusters at least, for each is a dimension of the embedding"
+            expected = "have at least two clusters, since each is a dimension of the embedding"
             remedy = "draw ClusterDisplay or SupportDisplay of it instead"
             raise invalid("model", expected, "one of 1 cluster", remedy)
         with prepared_rows(model, X) as taken:
@@ -563,8 +562,8 @@ class EmbeddingDisplay(Display):
 
 
 def evenly_around(turned: Array) -> Array:
-    """Return a K x 2 matrix of K axes evenly on a circle, those that share rows beside another."""
-    # Its columns are at right angles and equally long: it shows a shadow that is not bent.
+    """Return a K x 2 matrix of K axes evenly on a circle, with similar clusters side by side."""
+    # Its columns are orthogonal and equally long: it is an orthogonal projection, up to scale.
     K = turned.shape[1]
     share = np.abs(turned)
     together = share.T @ share
@@ -581,17 +580,15 @@ def evenly_around(turned: Array) -> Array:
 class MarginDisplay(Display):
     """The margins of the rows of each cluster.
 
-    Rows at the right end clearly belong to their cluster; those at the left are ambiguous. The bar
-    holds the middle half of a cluster's rows, the dot is the median.
+    Rows at the right end clearly belong to their cluster; those at the left end are ambiguous. The
+    bar spans the middle half of a cluster's rows, and the dot is the median.
 
     Attributes
     ----------
     values, labels : arrays of shape (n_shown,)
-        Margin and cluster of each row.
-    numbers : array of shape (K,)
-        Of the clusters.
-    shown : Shown
-        Which rows these are.
+        The margin and cluster of each shown row.
+    numbers, shown : array of shape (K,), Shown
+        The numbers of the clusters, and the shown rows among the complete rows.
     """
 
     values: Array
@@ -601,7 +598,7 @@ class MarginDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, *, ax: Any = None) -> MarginDisplay:
-        """Ask a fitted model how sure it is of rows, and draw that."""
+        """Compute the margins of rows by a fitted model, and draw them."""
         with prepared_rows(model, X) as taken:
             answers, numbers = model.answers_of(taken.some), model.cluster_numbers_
         display = cls(answers.margins, answers.labels, numbers, taken.shown)
@@ -636,8 +633,8 @@ class MarginDisplay(Display):
 class SupportDisplay(Display):
     """Histograms of the similarity of training and of new rows to the training rows.
 
-    What is left of the dashed line is less similar than training rows are: the model has seen
-    nothing like it. The first bar holds all rows that are still further to the left.
+    Rows to the left of the dashed line are outside: less similar than training rows are. The first
+    bar includes all rows further to the left.
 
     Attributes
     ----------
@@ -645,7 +642,7 @@ class SupportDisplay(Display):
         ``score_samples`` of the training rows, and of the new rows.
     least_support : float
     shown, new_shown : Shown, Shown or None
-        Which rows these are.
+        The shown rows among the complete rows.
     """
 
     support: Array
@@ -658,7 +655,7 @@ class SupportDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, *, X_new: Any = None, ax: Any = None
     ) -> SupportDisplay:
-        """Ask a fitted model how similar rows are to its training rows, and draw that.
+        """Compute the similarity of rows to the training rows, and draw it.
 
         Parameters
         ----------
@@ -705,19 +702,19 @@ def _support(model: Any, X: Any) -> tuple[Array, Shown]:
 
 @dataclass
 class SimilarityDisplay(Display):
-    """The similarity matrix of rows in the order of their clusters.
+    """The matrix of similarities between rows, sorted by cluster.
 
-    Clear clusters are dark squares on the diagonal; what is dark beside them is shared by two.
-    Colours go with the square root of a similarity. Of more than 2000 rows some are taken.
+    Clear clusters are dark squares on the diagonal; dark areas off the diagonal connect two
+    clusters. Colours show the square root of the similarity. Above 2000 rows, a sample is shown.
 
     Attributes
     ----------
     similarities : array of shape (n_shown, n_shown)
-        Of the sorted rows; NaN on the diagonal.
+        The similarities of the sorted rows; NaN on the diagonal.
     labels, rows : arrays of shape (n_shown,)
-        Clusters of the sorted rows, and their places among those that were given.
+        The clusters of the sorted rows, and their indices among the complete rows.
     shown : Shown
-        Which rows take part.
+        The shown rows among the complete rows.
     """
 
     similarities: Array
@@ -727,23 +724,23 @@ class SimilarityDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, *, ax: Any = None) -> SimilarityDisplay:
-        """Compare rows by the weights of a fitted model, and draw that.
+        """Compute the weights between rows by a fitted model, and draw them.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Of a model of precomputed affinities, the square matrix among its training rows.
+            For precomputed affinities, the square matrix of the fit.
         """
         with prepared_rows(model, X, most=2000) as taken:
             labels, W = model.labels_of(taken.some), _similarities(model, taken)
         order, shown = np.argsort(labels, kind="stable"), taken.shown
-        np.fill_diagonal(W, np.nan)  # a row is as similar to itself as can be, which says nothing
+        np.fill_diagonal(W, np.nan)  # the largest similarity, that of a row to itself
         W = W[np.ix_(order, order)]
         return cls(W, labels[order], shown.rows[order], shown).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         n, cells = len(self.labels), np.nan_to_num(self.similarities)
-        # A few cells that are far darker than all others would leave the others pale.
+        # Cut off the colour scale, so that a few large values do not make all others pale.
         largest = float(np.quantile(cells[cells > 0], 0.98)) if (cells > 0).any() else 1.0
         extend, cells = "max" if cells.max() > largest else "neither", np.sqrt(cells / largest)
         ax.imshow(cells, cmap="Blues", vmin=0, vmax=1, origin="upper", extent=(0, n, n, 0))
@@ -773,7 +770,7 @@ class SimilarityDisplay(Display):
 
 
 def _similarities(model: Model, taken: PreparedRows) -> Array:
-    """Return the weights among the rows that are shown."""
+    """Return the weights between the shown rows."""
     rows, n = taken.some, taken.shown.n_rows
     if not model.gpod.affinity_.pairwise:
         return model.gpod.fitted_cut_.affinity.within(rows, np.eye(rows.shape[0]))
@@ -787,19 +784,19 @@ def _similarities(model: Model, taken: PreparedRows) -> Array:
 
 @dataclass
 class DriftDisplay(Display):
-    """The share of each cluster, and of rows unlike the training rows, before and now.
+    """The share of each cluster, and of rows outside, in the training rows and in new rows.
 
     Attributes
     ----------
     drift : Drift
-        The report that is drawn, with its p-values.
+        The result of ``GPOD.drift``, with its p-values.
     """
 
     drift: Drift
 
     @classmethod
     def from_estimator(cls, model: Any, X_new: Any, *, ax: Any = None) -> DriftDisplay:
-        """Compare rows with those that a fitted model has seen, and draw that."""
+        """Compare new rows with the training rows of a fitted model, and draw the result."""
         return cls(check_model(model).drift(X_new))._drawn(ax, model.class_names_)
 
     def _size(self) -> tuple[float, float]:
@@ -808,7 +805,7 @@ class DriftDisplay(Display):
     def _draw(self, ax: Any) -> None:
         drift, outside = self.drift, self.drift.without_support
         place = np.arange(len(drift.shares) + 1)[::-1].astype(float)
-        place[-1] -= 0.4  # which is no cluster
+        place[-1] -= 0.4  # set the last line, rows outside, apart from the clusters
         shares = [*drift.shares.values(), (outside.before, outside.now)]
         before, now = 100 * np.transpose(shares)
         ax.hlines(place, before, now, color=PALE, linewidth=4, zorder=1)
@@ -836,17 +833,17 @@ class DriftDisplay(Display):
 
 @dataclass
 class CutValueDisplay(Display):
-    """The cut value of each cluster, on the training rows and on rows held out.
+    """The cut value of each cluster, on the training rows and on held-out rows.
 
-    Low is good; a cluster whose value is much higher on rows held out is less clear than it seems.
+    Low is good. A cluster with a much higher value on held-out rows is less clear than it seems.
     Both are means over pairs of different rows, so that they can be compared.
 
     Attributes
     ----------
     training, held_out : CutValue or None
-        None for models that have not kept their rows, and without rows held out.
+        None for models that have not stored their rows, and without held-out rows.
     numbers : array of shape (K,)
-        Of the clusters.
+        The numbers of the clusters.
     """
 
     training: CutValue | None
@@ -857,18 +854,18 @@ class CutValueDisplay(Display):
     def from_estimator(
         cls, model: Any, X_held_out: Any = None, *, ax: Any = None
     ) -> CutValueDisplay:
-        """Measure the clusters of a fitted model, and draw that.
+        """Compute the cut values of a fitted model, and draw them.
 
         Parameters
         ----------
         model : fitted GPOD or TableModel
         X_held_out : array-like of shape (m, n_features), optional
-            Rows that played no part in the fit. Needed for landmarks, which keep no rows.
+            Rows that played no part in the fit. Needed for landmarks, which store no rows.
         """
         gpod = check_model(model).one_cut()
         held_out = None if X_held_out is None else cut_value(model, X_held_out)
         training = None
-        # Without any rows, this is an error that says what to pass.
+        # Without any rows, ``cut_value`` raises an error that tells what to pass.
         if held_out is None or getattr(gpod.affinity_, "rows_", None) is not None:
             training = cut_value(gpod, self_weights=False)
         return cls(training, held_out, model.cluster_numbers_)._drawn(ax, model.class_names_)
@@ -901,16 +898,16 @@ class CutValueDisplay(Display):
 
 @dataclass
 class SpectrumDisplay(Display):
-    """The smallest eigenvalues, and the gap between those of the clusters and the next.
+    """The smallest eigenvalues, and the gap between the K-th and the next one.
 
-    A large gap says that the number of clusters is clear.
+    A large gap means that the number of clusters is clear.
 
     Attributes
     ----------
     eigenvalues : array
-        Ascending: K of the model, and some more where they are known.
+        The K eigenvalues of the model, and some more if they are known, ascending.
     n_clusters, cut : int and str
-        Of the model.
+        K, and the cut of the model.
     """
 
     eigenvalues: Array
@@ -924,10 +921,10 @@ class SpectrumDisplay(Display):
         Parameters
         ----------
         model : fitted GPOD, TableModel or Reclustered
-            Of a ``Reclustered``, the model before the split.
+            For a ``Reclustered``, the model before the split is drawn.
         X : array-like of shape (n_samples, n_features), optional
-            The training rows, where the model has not kept them (landmarks, precomputed). Without
-            them there are the eigenvalues of the clusters only.
+            The training rows, if the model has not stored them (landmarks, precomputed). Without
+            them, only the K eigenvalues of the model are drawn.
         """
         gpod, functions = check_model(model).gpod, model.gpod.fitted_cut_.functions
         affinity, rows, weight = functions.affinity, None, None
@@ -969,17 +966,17 @@ class SpectrumDisplay(Display):
 
 @dataclass
 class HierarchyDisplay(Display):
-    """A tree with the clusters at its right end; a fork stands where two groups part.
+    """The tree of clusters, which are at its right end; a fork splits a group into two.
 
-    Forks are placed by the number of groups. At each number stands what such a cut costs.
+    The horizontal place of a fork is the number of groups. Each number has the cost of that cut.
 
     Attributes
     ----------
     forks, ends : arrays of shape (K - 1, 4) and (K - 1, 2)
-        Of each fork, from the root on: the number of groups it gives, its height, and the heights
-        of its two branches; and the numbers of groups at which these end.
+        For each fork, from the root on: the number of groups after the split, the fork's height,
+        and the heights of its two branches; and the numbers of groups at which these end.
     leaves : array of shape (K,)
-        The clusters, from the bottom to the top.
+        The numbers of the clusters, from the bottom to the top.
     hierarchy : Hierarchy
     """
 
@@ -998,7 +995,7 @@ class HierarchyDisplay(Display):
         """Place the forks and the leaves of a tree."""
         K = len(hierarchy.sizes)
         members = {int(number): [int(number)] for number in hierarchy.numbers}
-        for joining in hierarchy.joinings:  # so that each group is together
+        for joining in hierarchy.joinings:  # the clusters of a group become neighbours
             members[joining.kept] += members.pop(joining.joined)
         leaves = next(iter(members.values()))[::-1]
         height = {number: float(place) for place, number in enumerate(leaves)}
@@ -1048,20 +1045,20 @@ class HierarchyDisplay(Display):
 
 @dataclass
 class SplitDisplay(Display):
-    """How clusters split and join from one labelling to the next; widths are rows.
+    """How clusters split and join from one labelling to the next; widths are numbers of rows.
 
-    Columns are labellings of the same rows: levels of a model, or before and after an update. A
-    cluster has the colour of the one that most of its rows come from, paler where that has a
-    larger part.
+    The columns are labellings of the same rows: levels of a model, or labels before and after an
+    update. A cluster has the colour of the cluster from which most of its rows come; it is paler
+    if larger parts of that cluster go elsewhere.
 
     Attributes
     ----------
     numbers, sizes : tuple of arrays
-        The labels of each column, from the bottom to the top (-1 for none), and their rows.
-    flows : tuple of arrays of shape (labels of a column, labels of the next one)
-        The rows that they share.
+        The clusters of each column, from the bottom to the top (-1: no cluster), and their sizes.
+    flows : tuple of arrays of shape (clusters of a column, clusters of the next one)
+        The number of rows that they share.
     names : tuple of str
-        What columns are called.
+        The names of the columns.
 
     Examples
     --------
@@ -1080,7 +1077,7 @@ class SplitDisplay(Display):
     def from_estimator(cls, model: Any, *, ax: Any = None) -> SplitDisplay:
         """Draw the levels of a fitted model: coarse groups of its clusters, and their parts.
 
-        These are 2, 3, ... groups up to all clusters, at most ten of these numbers.
+        The levels have from 2 groups to all clusters; there are at most ten.
         """
         tree = check_model(model).hierarchy()
         K = len(tree.sizes)
@@ -1108,7 +1105,7 @@ class SplitDisplay(Display):
 
     @classmethod
     def _of(cls, columns: list[Indices], what: str, weight: Any) -> SplitDisplay:
-        """Count the rows that labels of neighbouring columns share, and place the labels."""
+        """Count the rows that clusters of adjacent columns share, and order the clusters."""
         coded = [np.unique(np.maximum(column, -1), return_inverse=True) for column in columns]
         names = (f"{(numbers >= 0).sum()} {what}" for numbers, _ in coded)
         order = np.argsort(-coded[0][0], kind="stable")  # the first number at the top
@@ -1118,7 +1115,7 @@ class SplitDisplay(Display):
             shared = np.bincount(pair, weight, len(first) * len(second)).astype(np.float64)
             flow = shared.reshape(len(first), len(second))[order]
             middle = np.arange(len(order)) @ flow / np.maximum(flow.sum(axis=0), 1e-300)
-            order = np.lexsort((-second, middle))  # beside where most of its rows come from
+            order = np.lexsort((-second, middle))  # at the height from which its rows come
             flows.append(flow[:, order])
             orders.append(order)
         numbers, sizes = [], []

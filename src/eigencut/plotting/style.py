@@ -1,7 +1,7 @@
-"""One look for all displays: colours and markers of clusters, axes, legends and text of users.
+"""The common look of all displays: colours and markers of clusters, axes, legends and text.
 
-Eight colours differ under normal vision and without either kind of cone (``tests/plotting``
-simulates that). From the ninth cluster on they come again with another marker.
+People with any colour vision can tell the eight colours apart (``tests/plotting`` simulates this).
+From the ninth cluster on, the colours are used again with another marker.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ COLORS = (
     "#e2c21e",  # yellow
     "#d6336c",  # pink
 )
-OUTSIDE_COLOR = "#8d939b"  # of rows without a cluster
-# Shapes and what matplotlib calls them; the last is of rows without a cluster.
+OUTSIDE_COLOR = "#8d939b"  # for rows without a cluster
+# From shapes to matplotlib's markers; the last one is for rows without a cluster.
 MARKERS = {
     "circle": "o",
     "square": "s",
@@ -35,20 +35,20 @@ MARKERS = {
     "triangle-down": "v",
     "cross": "x",
 }
-SIZE = (6.4, 4.8)  # of a new figure, in inches
-INK = "#2b2f36"  # text and lines
-PALE = "#d9dde3"  # lines behind
+SIZE = (6.4, 4.8)  # width and height of a new figure, in inches
+INK = "#2b2f36"  # for text and lines
+PALE = "#d9dde3"  # for lines in the background
 
 
 class Style(NamedTuple):
-    """How the rows of a cluster are drawn: "#rrggbb", and a word of ``MARKERS``."""
+    """The colour ("#rrggbb") and the marker (a key of ``MARKERS``) of a cluster."""
 
     color: str
     marker: str
 
 
 def cluster_style(number: int) -> Style:
-    """Return the colour and the marker of a cluster; below 0, of rows that have none."""
+    """Return the style of a cluster, or of rows without a cluster if the number is negative."""
     *shapes, cross = MARKERS
     if number < 0:
         return Style(OUTSIDE_COLOR, cross)
@@ -57,7 +57,7 @@ def cluster_style(number: int) -> Style:
 
 
 _PARAMETERS = "\n\nParameters\n----------\n"
-_COMMON = {  # of ``from_...``, where their docstrings do not say more
+_COMMON = {  # parameters of the methods ``from_...`` that their own docstrings do not describe
     "model": "model : fitted GPOD, TableModel or Reclustered",
     "X": "X : array-like of shape (n_samples, n_features)",
     "X_new": "X_new : array-like of shape (m, n_features)",
@@ -66,14 +66,14 @@ _COMMON = {  # of ``from_...``, where their docstrings do not say more
 
 
 class Display(ABC):
-    """Plain arrays that are drawn on axes of matplotlib.
+    """The base class of displays: plain arrays that are drawn on axes of matplotlib.
 
     Attributes
     ----------
     ax_ : matplotlib axes
-        What it was drawn on last.
+        The axes of the last drawing.
     figure_ : matplotlib figure
-        Of these axes.
+        The figure of these axes.
     """
 
     ax_: Any
@@ -81,7 +81,7 @@ class Display(ABC):
     cluster_names: Sequence[str] = ()
 
     def __init_subclass__(cls) -> None:
-        """Add to the docstrings of all ``from_...`` what these have in common."""
+        """Add common parameters and the result to the docstrings of the methods ``from_...``."""
         for name, method in vars(cls).items():
             if name.startswith("from_"):
                 text, _, own = cleandoc(method.__doc__ or "").partition(_PARAMETERS)
@@ -91,12 +91,12 @@ class Display(ABC):
                 method.__func__.__doc__ = f"{text}\n\nReturns\n-------\n{cls.__name__}\n"
 
     def _drawn(self, ax: Any, cluster_names: Sequence[str]) -> Self:
-        """Draw, and call clusters 0, 1, ... by these names; an empty text is no name."""
+        """Draw with these names of clusters 0, 1, ...; clusters with the name "" have none."""
         self.cluster_names = cluster_names
         return self.plot(ax)
 
     def _name(self, number: int, size: float | None = None) -> str:
-        """Return what a cluster is called, and its size."""
+        """Return the name of a cluster with its size, for labels."""
         name = self.cluster_names[number] if 0 <= number < len(self.cluster_names) else ""
         text = plain(name, 24) if name else f"cluster {number}"
         return text if size is None else f"{text} ({spaced(size)})"
@@ -122,7 +122,7 @@ class Display(ABC):
 
 
 def check_drawable(name: str, value: Any, expected: str, source: str) -> None:
-    """Refuse what is not of a class of eigencut, by its name: that class may stand above this."""
+    """Raise an error unless the value's class has this name; its folder may be above this one."""
     own = [kind.__name__ for kind in type(value).__mro__ if kind.__module__.startswith("eigencut.")]
     if expected not in own:
         raise invalid(name, f"be a {expected}, which {source} returns", shown(value), "pass that")
@@ -151,13 +151,13 @@ def legend_above(ax: Any, n_columns: int) -> None:
 
 
 def plain(text: object, longest: int = 40) -> str:
-    """Return text as matplotlib shows it letter by letter, on one line and not too long."""
+    """Return text for matplotlib on one line, without formulas, cut off if it is long."""
     letters = printable(str(text))
     letters = letters if len(letters) <= longest else letters[: longest - 1] + "…"
-    return letters.replace("$", r"\$")  # between two of them, it would be a formula
+    return letters.replace("$", r"\$")  # matplotlib draws text between two $ as a formula
 
 
 def spaced(number: float) -> str:
-    """Return a rounded number with a space between thousands, from five digits on."""
+    """Return a rounded number as text, such as "9876" or "98 765"."""
     whole = round(number)
     return str(whole) if abs(whole) < 10_000 else f"{whole:,}".replace(",", " ")

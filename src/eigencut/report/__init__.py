@@ -1,4 +1,4 @@
-"""A report on a fitted model for a colleague: ``summarize`` gives data, ``write`` a file."""
+"""Reports on fitted models: ``summarize`` returns data and sentences, ``write`` an HTML page."""
 
 from eigencut.report.page import write
 from eigencut.report.summary import ModelSummary, summarize

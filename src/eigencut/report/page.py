@@ -1,7 +1,7 @@
-"""Reports as files: text, JSON, or one page from templates that needs nothing else.
+"""Write reports to files: text, JSON, or an HTML page that needs no other file.
 
-Autoescape is on in every template, so that text of users is text. The browser is told so too: the
-policy of the page allows no request, and no script but the one whose digest it names.
+Every template escapes the text of users. The page also has a content security policy, by which
+browsers send no request and run only the script with the given digest.
 """
 
 from __future__ import annotations
@@ -35,23 +35,21 @@ from eigencut.report.summary import (
     visible,
 )
 
-# Where the marks of a page stand: plain numbers and words, which the templates write as SVG.
-
 FRAME = (720.0, 470.0)  # width and height of the picture of rows
 
 
 class Mark(NamedTuple):
-    """A point, its class in the style sheet, and the words beside it."""
+    """A point in an SVG picture, its class in the style sheet, and the text of its tooltip."""
 
     x: float
     y: float
     kind: str
     tip: str
-    far: tuple[float, float] | None = None  # where it lies, if it is drawn elsewhere
+    far: tuple[float, float] | None = None  # its true place, if it is drawn at the edge instead
 
 
 def outline(shape: str, radius: float) -> str:
-    """The path of a shape around 0, other than a circle."""
+    """Return the SVG path of a marker around 0; circles need no path."""
     corners = {
         "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
@@ -66,18 +64,18 @@ def outline(shape: str, radius: float) -> str:
 
 
 def short(value: float) -> str:
-    """A coordinate to a tenth."""
+    """Return a coordinate as text, rounded to a tenth."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def column_plot(bars: ColumnBars, names: dict[int, str]) -> dict[str, Any]:
-    """The values of a column: a row of bars for each cluster, scaled to its tallest bar."""
+    """Return the drawing of a column's values: a row of bars for each cluster."""
     left, right, height = 130.0, 432.0, 34.0
     step = (right - left) / len(bars.bars)
     gap = 0.0 if bars.ends else 3.0
     rows = []
     for place, (cluster, shares) in enumerate(bars.shares.items()):
-        base, most = height * (place + 1), max(max(shares), 1e-12)
+        base, most = height * (place + 1), max(max(shares), 1e-12)  # the tallest bar fills the row
         path = ""
         for i, share in enumerate(shares):
             if share:
@@ -95,7 +93,7 @@ def column_plot(bars: ColumnBars, names: dict[int, str]) -> dict[str, Any]:
 
 
 def scatter(picture: Picture, names: dict[int, str]) -> dict[str, Any]:
-    """Rows as points within a frame that far rows do not widen; these stand at its edge."""
+    """Return the picture of rows as points, with far rows at the edge of the frame."""
     labels, is_new = np.asarray(picture.labels), np.asarray(picture.is_new)
     (x, drawn_x), (y, drawn_y) = (
         _placed(values, labels, is_new, length)
@@ -125,8 +123,8 @@ def scatter(picture: Picture, names: dict[int, str]) -> dict[str, Any]:
 def _placed(
     values: Array, labels: Indices, is_new: NDArray[np.bool_], length: float
 ) -> tuple[Array, Array]:
-    """Return where values lie in a drawing of this length, and where they are drawn."""
-    margin, edge, farthest = 26.0, 9.0, 1e6  # beyond the margin stands what lies out of the frame
+    """Return the places of values in a drawing of this length, and where they are drawn."""
+    margin, edge, farthest = 26.0, 9.0, 1e6  # far values are drawn in the margin, at ``edge``
     low, high = frame(values, labels, is_new)
     scale = (length - 2 * margin) / ((high - low) or 1.0)
     with np.errstate(over="ignore"):
@@ -136,9 +134,9 @@ def _placed(
 
 
 def frame(values: Array, labels: Indices, is_new: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the limits of the picture: nine tenths of each cluster, and half of that around."""
-    # Not new rows, however far away, decide it; nor clusters of very few rows: a hundredth of all,
-    # or a fifth of what each would have.
+    """Return the limits of the picture: the middle 90 % of each cluster, and half of it around."""
+    # New rows and tiny clusters (below 1 % of the rows, or 20 % of an average cluster) are ignored,
+    # however far away they are.
     deciding = ~is_new if (~is_new).any() else np.ones(len(values), dtype=bool)
     clusters, counts = np.unique(labels[deciding & (labels >= 0)], return_counts=True)
     least = min(0.01, 0.2 / max(len(clusters), 1)) * deciding.sum()
@@ -153,7 +151,7 @@ def frame(values: Array, labels: Indices, is_new: NDArray[np.bool_]) -> tuple[fl
 
 
 def page(summary: ModelSummary) -> str:
-    """Return the summary as HTML."""
+    """Return a summary as an HTML page."""
     templates, clusters, picture = environment(), summary.clusters, summary.picture
     script = templates.get_template("page.js").render()
     page: str = templates.get_template("page.html.j2").render(
@@ -169,7 +167,7 @@ def page(summary: ModelSummary) -> str:
 
 
 def environment() -> Any:
-    """What renders the templates: all text is escaped, and what controls is shown as an escape."""
+    """Return the environment of the templates, which escapes all text and control characters."""
     jinja2 = needed("jinja2", "report")
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("eigencut.report"),
@@ -177,7 +175,7 @@ def environment() -> Any:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # What has __html__ came out of a template.
+        # Values with __html__ are the output of templates, which is escaped already.
         finalize=lambda value: (
             visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
         ),
@@ -188,23 +186,23 @@ def environment() -> Any:
 
 
 def _effects(summary: ModelSummary) -> list[tuple[tuple[str, str], dict[int, float]]]:
-    """The effects of columns, or of their categories, in the first clusters; strongest first."""
+    """Return the effects of columns (or categories) by cluster, the strongest column first."""
     effects: dict[tuple[str, str], dict[int, float]] = {}
     for cluster in summary.clusters[:30]:
         for contrast in cluster.contrasts:
             if contrast.how in ("more central", "more extreme"):
-                continue  # which says nothing of larger or smaller values: the cards tell it
+                continue  # neither larger nor smaller values: only the cards of clusters show it
             row = (contrast.column, getattr(contrast, "category", ""))
             effects.setdefault(row, {})[cluster.cluster] = contrast.effect
     return sorted(effects.items(), key=lambda row: -max(map(abs, row[1].values())))
 
 
 def in_words(value: Any) -> str:
-    """A number as people write it, or a text."""
+    """Return a text clipped, and a number as people write it."""
     return clipped(value, 60) if isinstance(value, str) else value_in_words(value)
 
 
-# How a summary is shown, by the end of the name of its file.
+# The functions that turn a summary into the content of a file, by the ending of its name.
 FORMS: dict[str, Callable[[ModelSummary], str]] = {
     ".html": page,
     ".json": lambda summary: json.dumps(summary.to_dict(), ensure_ascii=True, indent=1) + "\n",
@@ -215,7 +213,7 @@ FORMS: dict[str, Callable[[ModelSummary], str]] = {
 def write(
     model: Any, X: Any = None, path: str | os.PathLike[str] = "report.html", **how: Any
 ) -> ModelSummary:
-    """Write a report on a fitted model to one file: a page, a text or JSON.
+    """Write a report on a fitted model to one file: an HTML page, text or JSON.
 
     A file of this name is replaced. See ``docs/report.md``.
 
@@ -257,14 +255,14 @@ def write(
 
 
 def save_summary(summary: ModelSummary, path: str | os.PathLike[str]) -> None:
-    """Write a summary in the form that the name of the file says."""
+    """Write a summary in the format that the ending of the file's name tells."""
     content = form_of(path)(summary).encode("utf-8", "backslashreplace")
     with replacing(path) as file:
         file.write(content)
 
 
 def form_of(path: str | os.PathLike[str]) -> Callable[[ModelSummary], str]:
-    """How a summary is shown in a file of this name, or an error."""
+    """Return the function that turns a summary into the content of a file of this name."""
     ending = Path(path).suffix.lower() if isinstance(path, (str, os.PathLike)) else None
     if ending not in FORMS:
         expected, remedy = "end in .html, .json or .txt", "name it e.g. report.html"

@@ -1,6 +1,6 @@
-"""What a report says, as plain data, in sentences and as text: it asks every room what it knows.
+"""``summarize``: all results about a fitted model, as plain data, in sentences and as text.
 
-HTML, text and JSON are three ways to show it. What cannot be had is left out, with a note.
+``page`` shows the same data as HTML or JSON. Notes tell which results could not be computed.
 """
 
 from __future__ import annotations
@@ -65,28 +65,28 @@ from eigencut.updating.drift import (
 
 @dataclass(frozen=True)
 class Policy:
-    """How many rows a report looks at, how long it fits again, and what its sentences name."""
+    """Limits on rows, time and pictures of a report, and thresholds of its sentences."""
 
-    looked_at: int = 50_000  # rows of which more than the label is asked, at most
-    points: int = 4000  # rows that the picture shows, at most
-    new_points: int = 2000  # new rows that the picture shows, at most
-    held_out: int = 2000  # new rows on whose pairs risk is measured, at most
-    refitted: int = 2000  # rows of a refit, at most
-    seconds: float = 8.0  # after which no further refit begins
-    worth_naming: float = 0.01  # share of unsure rows of a pair, or change of a share, to be named
-    shaky: float = 0.8  # a cluster is named if refits agree on fewer of its labels
-    beyond_chance: float = 2.0  # standard errors of a difference that chance does not explain
+    looked_at: int = 50_000  # most rows that are analysed; all rows get a label
+    points: int = 4000  # most rows in the picture
+    new_points: int = 2000  # most new rows in the picture
+    held_out: int = 2000  # most new rows for the measurement of risk, which compares pairs
+    refitted: int = 2000  # most rows of a refit
+    seconds: float = 8.0  # no refit begins after this time
+    worth_naming: float = 0.01  # least share of unsure rows, or change of a share, in a sentence
+    shaky: float = 0.8  # sentences name a cluster if refits agree on fewer of its labels
+    beyond_chance: float = 2.0  # a difference of more standard errors is not due to chance
     far_beyond_chance: float = 3.5  # the same for the largest of many differences
-    drawn_columns: int = 8  # columns whose values are drawn by cluster, at most
-    drawn_clusters: int = 12  # clusters that are drawn of each column, at most
-    bars: int = 24  # of a column of numbers
-    words: int = 8  # of a column of words that have a bar, at most
-    small_p: float = 0.01  # a column has changed if its p-value is smaller
+    drawn_columns: int = 8  # most columns whose values are drawn by cluster
+    drawn_clusters: int = 12  # most clusters in the drawing of a column
+    bars: int = 24  # bars of a column of numbers
+    words: int = 8  # most words of a column with a bar of their own
+    small_p: float = 0.01  # columns with smaller p-values have changed
 
 
 POLICY = Policy()
-_LINE = 100  # letters of a line of text
-_CLUSTERS = 30  # that are shown in full
+_LINE = 100  # characters in a line of text
+_CLUSTERS = 30  # clusters that the text shows in full
 
 
 @dataclass(frozen=True)
@@ -94,46 +94,46 @@ class ClusterSummary(JsonReady):
     """One cluster; contrasts, rule, words and typical rows as in ``ClusterDescription``."""
 
     cluster: int
-    name: str  # as it was given, or "cluster 0"
-    size: float  # rows: all of X, or what the model knows of its own
-    share: float  # of the rows that belong to a cluster
-    n_new: int | None  # new rows in it
+    name: str  # the given name, or "cluster 0"
+    size: float  # its rows in X, or in the fit without X
+    share: float  # size / the rows in all clusters
+    n_new: int | None  # its new rows
     margin: float | None  # the mean margin of its rows, from 0 (ambiguous) to 1 (certain)
-    unsure: float | None  # the share of its rows that are unsure, of new rows if there are any
-    stability: float | None  # the share of labels that stay in refits
-    cut_training: float | None  # what of its weight leaves it, on the rows of the fit
+    unsure: float | None  # the share of its rows (new rows, if there are any) that are unsure
+    stability: float | None  # the share of its rows that keep their label in refits
+    cut_training: float | None  # the share of its weight that leaves it, on training rows
     cut_new: float | None  # the same on new rows
     contrasts: tuple[Contrast, ...] = ()
     rule: Rule | None = None
     words: tuple[Word, ...] = ()
-    typical: tuple[TypicalRow, ...] = ()  # counted among all rows of X
+    typical: tuple[TypicalRow, ...] = ()  # numbered among all rows of X
 
 
 @dataclass(frozen=True)
 class PairDoubt(JsonReady):
-    """Unsure rows of two clusters: inside what the model knows, with a margin below 0.1."""
+    """The unsure rows of two clusters: similar to training rows, but with a margin below 0.1."""
 
     first: int  # the cluster with the smaller number
     second: int
     n_unsure: int
-    n_rows: int  # of both clusters together, among the rows that were looked at
+    n_rows: int  # rows of both clusters among the analysed rows
     share: float  # n_unsure / n_rows
 
 
 @dataclass(frozen=True)
 class Picture(JsonReady):
-    """Some rows in the plane."""
+    """A sample of the rows as points in the plane."""
 
-    projection: str  # how rows became points, in words
+    projection: str  # how rows became points, as a text
     axes: tuple[str, str]
     x: tuple[float, ...]
     y: tuple[float, ...]
-    labels: tuple[int, ...]  # -1 is no cluster
+    labels: tuple[int, ...]  # -1: no cluster
     margins: tuple[float, ...]
-    places: tuple[str, ...]  # of each row: a line of a file, or a label of a frame's index
+    places: tuple[str, ...]  # "line 7" of a file, or "row 7" by index label or position
     is_new: tuple[bool, ...]
-    n_rows: int  # rows that these points were drawn from
-    n_new: int  # new rows that these points were drawn from
+    n_rows: int  # all rows, of which the points are a sample
+    n_new: int  # all new rows, of which the points are a sample
 
 
 @dataclass(frozen=True)
@@ -141,34 +141,34 @@ class ColumnBars(JsonReady):
     """The values of a column by cluster."""
 
     column: str
-    bars: tuple[str, ...]  # what each bar holds: a range of numbers or dates, or a word
+    bars: tuple[str, ...]  # the range of numbers or dates, or the word, of each bar
     ends: tuple[str, str] | None  # the least and the largest number; None for words
-    shares: dict[int, tuple[float, ...]]  # of a cluster's values, those in each bar
-    is_log: bool = False  # whether bars are equally wide in logarithms
+    shares: dict[int, tuple[float, ...]]  # the share of each cluster's values in each bar
+    is_log: bool = False  # whether bars are equally wide on a logarithmic scale
 
 
 @dataclass(frozen=True)
 class ColumnQuality(JsonReady):
-    """What the data hold in a column, and what the model makes of it."""
+    """Missing and different values of a column, and how the model prepares it."""
 
     column: str
     kind: str  # "number", "date" or "category"
     missing: float  # the share of missing values
-    n_values: int  # different ones
-    treatment: str
+    n_values: int  # number of different values
+    treatment: str  # what the model does with the column, as a text
 
 
 @dataclass(frozen=True)
 class DataQuality(JsonReady):
-    """What to check in the rows before trusting the clusters."""
+    """Properties of the rows to check before trusting the clusters."""
 
-    n_rows: int  # that were looked at
-    n_duplicates: int  # complete rows that equal another one, beyond the first
+    n_rows: int  # analysed rows
+    n_duplicates: int  # complete rows that equal an earlier row
     columns: tuple[ColumnQuality, ...]
 
     @property
     def problems(self) -> Iterator[str]:
-        """What is odd about the data, in words."""
+        """Phrases on missing values, constant columns and duplicates, if there are any."""
         gaps = sorted((one for one in self.columns if one.missing), key=lambda one: -one.missing)
         if gaps:
             named = ", ".join(f"{short(one.column)} {percent(one.missing)}" for one in gaps[:3])
@@ -186,13 +186,13 @@ class DataQuality(JsonReady):
 
 @dataclass(frozen=True)
 class ChoiceSummary(JsonReady):
-    """How the graph and the number of clusters came about."""
+    """How the graph and the number of clusters were chosen."""
 
-    asked_clusters: str  # what n_clusters was
+    asked_clusters: str  # the parameter ``n_clusters``
     n_clusters: int
-    chosen_clusters: bool  # whether the number was chosen
-    asked_graph: str  # what affinity was
-    graph: str  # what was taken
+    chosen_clusters: bool  # whether the fit chose the number
+    asked_graph: str  # the parameter ``affinity``
+    graph: str  # the fitted affinity
     compared: tuple[Choice, ...]
 
 
@@ -213,32 +213,32 @@ class ModelSummary(JsonReady):
     Attributes
     ----------
     title, data, date : str
-        The source of the rows, as it was given, and the day of the summary.
+        The title and source of the rows, as given, and the day of the summary.
     sentences : tuple of str
-        All of it in plain words, the most important first.
+        The summary in plain words, the most important sentence first.
     n_fitted, n_rows, n_unlabelled, n_new : float, int, int, int
-        Rows of the fit, or what they count together; rows of X, those of them in no cluster, and
-        new rows.
+        The number of training rows (or the sum of their weights), of rows of X, of these in no
+        cluster, and of new rows.
     clusters, pairs : tuple of ClusterSummary, tuple of PairDoubt
-        By number; and clusters that share unsure rows, the most of them first.
+        The clusters by number; and pairs of clusters by decreasing share of unsure rows.
     unsure : float or None
-        The share of all rows that are unsure, of the new rows where there are any.
+        The share of rows (new rows, if there are any) that are unsure.
     picture : Picture or None
     least_support : float
-        Rows less similar to the training rows lie outside what the model knows.
+        Rows with a lower similarity to the training rows are outside: unlike all training rows.
     outside, new_outside : float or None
-        Their share among the rows, and among the new rows.
+        The share of the rows, and of the new rows, that are outside.
     choice, risk, stability : ChoiceSummary, RiskSummary or None, QuickStability or None
     bars : tuple of ColumnBars
         The columns that distinguish clusters most, and their values in each cluster.
     quality : DataQuality or None
-        Missing values, constant columns, duplicates; None without a table of X.
+        Missing values, constant columns and duplicates; None without a table of X.
     changes, outliers : tuple of ColumnChange, tuple of Outlier
-        How each column of the new rows differs from that of the fit, the clearest change first; and
-        the new rows that are least like those of the fit, at most five.
+        How each column of the new rows differs from the training rows, the clearest change first;
+        and at most five new rows that are least similar to the training rows.
     settings, versions : dict
     warnings, notes : tuple of str
-        Raised at the fit; and what was left out or looked at in part, and why.
+        The warnings of the fit; and results that were left out or come from a sample, and why.
 
     Examples
     --------
@@ -282,11 +282,11 @@ class ModelSummary(JsonReady):
 
     @property
     def names(self) -> dict[int, str]:
-        """What each cluster is called."""
+        """The name of each cluster, by number."""
         return {cluster.cluster: cluster.name for cluster in self.clusters}
 
     def __str__(self) -> str:
-        # For terminals: what users wrote moves no cursor and breaks no line.
+        # ``short`` escapes control characters in texts of users.
         head = [short(text, _LINE) for text in (self.title, self.data) if text]
         profiles = (one for one in self.clusters[:_CLUSTERS] if one.contrasts)
         quality = () if self.quality is None else self.quality.columns[:_CLUSTERS]
@@ -321,7 +321,7 @@ def summarize(
     n_refits: int = 10,
     random_state: int = 0,
 ) -> ModelSummary:
-    """Say what there is to know of a fitted model, as plain data: ``print(summarize(model, X))``.
+    """Return all results about a fitted model, as plain data: ``print(summarize(model, X))``.
 
     See ``docs/report.md``.
 
@@ -329,20 +329,20 @@ def summarize(
     ----------
     model : fitted GPOD, TableModel or Reclustered
     X : array-like of shape (n_samples, n_features), optional
-        The rows of the fit, or others like them, as ``predict`` takes them. Default: the rows that
-        the model has kept. All are labelled; more is asked of 50 000 at most.
+        The training rows, or others like them. Default: the rows that the model has stored. All
+        rows are labelled; other results come from at most 50 000 of them.
     X_new : array-like of shape (n_new, n_features), optional
         Rows that the model was not fitted on.
     documents : sequence of str, optional
         The text of each row of X, for the words of clusters.
     names : mapping of int to str, optional
-        What clusters are called.
+        The names of clusters.
     title : str, optional
     data : str, default=""
-        Where the rows come from, for the head of the report: for example the name of a file.
+        The source of the rows, for the head of the report: for example the name of a file.
     n_refits : int, default=10
-        How often to fit again on samples of at most 2000 rows; 0 for no stability. No refit begins
-        after 8 seconds.
+        The number of refits on samples of at most 2000 rows; 0 leaves out stability. No refit
+        begins after 8 seconds.
     random_state : int, default=0
 
     Returns
@@ -438,18 +438,18 @@ def summarize(
 
 @dataclass(frozen=True)
 class SeenRows:
-    """Rows, and what a model says of them; more than labels of those that were looked at."""
+    """Labels of all rows, and the model's answers for the analysed rows (a sample of very many)."""
 
-    table: Any  # all rows as they were given; None where only prepared ones are known
-    labels: Indices  # of all rows, by the numbers that users know; -1 is none
-    places: Indices  # of the rows looked at, ascending: all complete ones, or some of very many
-    rows: Any  # these, as the GPOD of the model takes them
-    answers: Answers  # of these
-    is_outside: Mask  # which of these lie outside what the model knows
+    table: Any  # all rows as they were given; None if only prepared rows are known
+    labels: Indices  # of all rows; -1: no cluster
+    places: Indices  # the positions of the analysed rows among all rows, ascending
+    rows: Any  # the analysed rows, prepared
+    answers: Answers  # for the analysed rows
+    is_outside: Mask  # which analysed rows are unlike the training rows
 
     @classmethod
     def from_user(cls, model: Model, name: str, table: Any, random_state: int) -> SeenRows:
-        """Ask a model about rows that a user gave."""
+        """Return the answers of a model for rows that a user gave."""
         if isinstance(table, Rows):
             remedy = "pass some of them, which is enough for a report"
             raise invalid(name, "be rows in memory", "eigencut.Rows", remedy, error=TypeError)
@@ -465,7 +465,7 @@ class SeenRows:
 
     @classmethod
     def from_fit(cls, model: Model, random_state: int) -> SeenRows:
-        """Ask about the rows that the model holds since its fit, if it holds any."""
+        """Return the answers of a model for the training rows that it has stored, if any."""
         try:
             rows = training_rows(model.gpod)
         except ValueError:
@@ -495,31 +495,31 @@ class SeenRows:
         return len(self.labels)
 
     def some(self, places: Indices) -> Any:
-        """Return rows at these positions as they were given."""
+        """Return the rows at these positions of the table, as they were given."""
         table = self.table
         if isinstance(table, Table):
             weight = None if table.weight is None else table.weight[places]
             return replace(table, values=table.values[places], weight=weight)
         if len(places) == self.n_rows:
             return table
-        if hasattr(table, "column_names"):  # Arrow's
+        if hasattr(table, "column_names"):  # pyarrow
             return table.take(places)
         return _safe_indexing(table.tocsr() if issparse(table) else table, places)
 
     @property
     def is_unsure(self) -> Mask:
-        """Which of them nearly belong to another cluster, though the model knows the place."""
+        """Which analysed rows have a low margin, although they are like the training rows."""
         return (self.answers.margins < INSPECTION.ambiguous_margin) & ~self.is_outside
 
     def sample(self, most: int, random_state: int) -> Any:
-        """Some of the prepared rows, or all."""
+        """Return at most ``most`` of the analysed rows, prepared."""
         return self.rows[Shown.draw(len(self.places), most, random_state).rows]
 
 
 def _descriptions(
     model: Model, seen: SeenRows, documents: Any, notes: list[str]
 ) -> dict[int, ClusterDescription]:
-    """Describe each cluster on the rows that were looked at; rows are counted among all."""
+    """Describe each cluster by the analysed rows; typical rows are numbered among all rows."""
     if seen.table is None:
         return {}
     texts = documents
@@ -544,12 +544,12 @@ def _descriptions(
 
 
 def _sizes(model: Model, seen: SeenRows) -> list[float]:
-    """Return the rows of each cluster: of X, or those of the fit as far as the model knows them."""
+    """Return the number of rows of each cluster: of X, or without X of the fit."""
     if seen.n_rows:
         return [float((seen.labels == number).sum()) for number in model.cluster_numbers_]
     if model.splits_:
-        expected = "be given for a model whose clusters were split and that has not kept its rows"
-        raise invalid("X", expected, "None", "pass the rows of the fit, or others like them")
+        expected = "be given for a model with split clusters that has not stored its training rows"
+        raise invalid("X", expected, "None", "pass the training rows, or others like them")
     fitted = model.gpod.fitted_cut_
     weight, n_clusters = fitted.affinity.multiplicity_, len(model.cluster_numbers_)
     return list(np.bincount(fitted.partition.labels, weight, minlength=n_clusters).astype(float))
@@ -594,7 +594,7 @@ def _clusters(
 
 
 def _columns(model: Model, seen: SeenRows, random_state: int) -> dict[str, tuple[Column, Indices]]:
-    """Return each column of some rows, incomplete ones among them, and the labels of these rows."""
+    """Return each column of a sample of all rows (with gaps), and the labels of these rows."""
     if seen.table is None or model.gpod.affinity_.pairwise or issparse(seen.table):
         return {}
     places = Shown.draw(seen.n_rows, POLICY.looked_at, random_state).rows
@@ -606,7 +606,7 @@ def _columns(model: Model, seen: SeenRows, random_state: int) -> dict[str, tuple
 def _bars_of_columns(
     columns: dict[str, tuple[Column, Indices]], clusters: Sequence[ClusterSummary]
 ) -> tuple[ColumnBars, ...]:
-    """Return the values of the columns that distinguish clusters most."""
+    """Return the values of the columns that distinguish clusters most, by cluster."""
     strongest: dict[str, float] = {}
     for cluster in clusters:
         for contrast in cluster.contrasts:
@@ -645,7 +645,7 @@ def _bars_of_columns(
 def _quality(
     model: Any, seen: SeenRows, columns: dict[str, tuple[Column, Indices]]
 ) -> DataQuality | None:
-    """Return what to check in the rows of X."""
+    """Return missing values, duplicates and the treatment of columns of X."""
     if not columns:
         return None
     own = model.unsplit.get_params(deep=False)
@@ -672,11 +672,11 @@ def _quality(
 def _changes(
     model: Model, seen: SeenRows, new: SeenRows
 ) -> tuple[tuple[ColumnChange, ...], tuple[Outlier, ...]]:
-    """Return how columns of new rows have changed, and the least similar new rows."""
+    """Return how columns of new rows differ from training rows, and the least similar new rows."""
     if not len(new.places) or model.gpod.affinity_.pairwise:
         return (), ()
     old = kept_rows(model.gpod)
-    old = seen.rows if old is None else old  # landmarks have kept none
+    old = seen.rows if old is None else old  # models with landmarks store no rows
     with threads(model.gpod.n_jobs):
         outliers = explained_outliers(model, new.table, new.rows, new.places, most=5)[1]
         if issparse(old) or not len(old):
@@ -690,7 +690,7 @@ def _mean(values: Any) -> float | None:
 
 def _pairs(rows: SeenRows) -> tuple[PairDoubt, ...]:
     """Return the pairs of clusters with unsure rows, the largest share first."""
-    # Of equal probabilities the first is the label.
+    # The sort is stable, since the label is the first of equal probabilities.
     unsure = rows.answers.probabilities[rows.is_unsure]
     both = np.sort(np.argsort(-unsure, axis=1, kind="stable")[:, :2], axis=1)
     pairs = []
@@ -701,13 +701,13 @@ def _pairs(rows: SeenRows) -> tuple[PairDoubt, ...]:
 
 
 def _picture(model: Model, seen: SeenRows, new: SeenRows, random_state: int) -> Picture | None:
-    """Place rows and new rows in the plane; None where there are none, or no plane for them."""
+    """Place samples of rows and new rows in the plane; None without rows, or if that fails."""
     groups = [rows for rows in (seen, new) if rows.n_rows]
     if not groups:
         return None
     try:
         projection = project(model, groups[0].rows)
-    except ValueError:  # one cluster of one column
+    except ValueError:  # one cluster and one column give no plane
         return None
     drawn, places = [], list[str]()
     for rows in groups:
@@ -744,7 +744,7 @@ def _rounded(values: Array) -> tuple[float, ...]:
 
 
 def _risk(model: Model, new: SeenRows, random_state: int, notes: list[str]) -> RiskSummary | None:
-    """Return how far the model can be trusted, on new rows if there are any; or a note."""
+    """Return the risk on new rows (if there are any), or None and a note on the reason."""
     rows = None
     if new.n_rows and not model.splits_ and not model.gpod.affinity_.pairwise:
         rows = new.sample(POLICY.held_out, random_state)
@@ -765,7 +765,7 @@ def _risk(model: Model, new: SeenRows, random_state: int, notes: list[str]) -> R
 def _stability(
     model: Model, seen: SeenRows, n_refits: int, random_state: int, notes: list[str]
 ) -> QuickStability | None:
-    """Return the agreement of a few refits on some of the rows; or a note that says why not."""
+    """Return the agreement of a few refits on samples, or None and a note on the reason."""
     start, results = time.perf_counter(), list[Stability]()
     try:
         if model.splits_:
@@ -796,7 +796,7 @@ def _stability(
 
 
 def _choice(gpod: GPOD, n_clusters: int) -> ChoiceSummary:
-    """Return how the number of clusters and the graph were found."""
+    """Return how the number of clusters and the graph were chosen."""
     given: Any = gpod.n_clusters
     is_number = isinstance(given, (int, np.integer))
     words = given if isinstance(given, str) or is_number else numbers_in_words(given)
@@ -811,7 +811,7 @@ def _choice(gpod: GPOD, n_clusters: int) -> ChoiceSummary:
 
 
 def _settings(model: Model) -> dict[str, Any]:
-    """Return the parameters that change a label as plain values, of preparing tables too."""
+    """Return the parameters that affect labels, with those of a TableModel, as plain values."""
     given, own = model.gpod.get_params(deep=False), model.unsplit.get_params(deep=False)
     if "scale" in own:
         given |= {"scale": own["scale"], "missing": own["missing"], "columns": model.columns_}
@@ -843,26 +843,26 @@ def counted(number: float, thing: str = "row") -> str:
 
 
 def visible(text: str) -> str:
-    """Return text in which characters that control are escapes; all other ones stay."""
-    # Controls, halves of letters, and marks of direction, which reach beyond the text they are in.
+    """Return text with escapes for control characters."""
+    # Control characters, surrogates, and marks of direction, which affect the text after them.
     controls = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
     return re.sub(controls, lambda found: ascii(found[0])[1:-1], text)
 
 
 def clipped(text: str, longest: int) -> str:
-    """Return a text of users, visible and not too long."""
-    text = str(text)  # a text that says of itself that it is HTML is none here
+    """Return a text of users with escapes for control characters, cut off if it is long."""
+    text = str(text)  # drops a method __html__, which would switch off escaping
     shown = visible(text[: longest + 1])
     return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
 
 
 def unbroken(text: str) -> str:
-    """Text whose numbers stay on one line with what they count."""
+    """Return text with no-break spaces within numbers and before %."""
     return re.sub(r"(?<=\d) (?=\d|%)", "\N{NO-BREAK SPACE}", text)
 
 
 def summary_sentences(summary: ModelSummary) -> Iterator[str]:
-    """Give the whole summary in plain words, the most important first."""
+    """Yield the summary in sentences, the most important first."""
     clusters, names = summary.clusters, summary.names
     n_rows, which = summary.n_rows or summary.n_fitted, "new rows" if summary.n_new else "the rows"
     text = f"{counted(len(clusters), 'cluster')} of {counted(n_rows)}"
@@ -911,7 +911,7 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
 
 
 def _on_shares(summary: ModelSummary, n_rows: float) -> Iterator[str]:
-    """Say whether new rows fall into the clusters as the others did; name the largest change."""
+    """Yield whether clusters have the same shares of new rows; name the largest change."""
     m = sum(cluster.n_new or 0 for cluster in summary.clusters)
     if m == 0:
         return
@@ -927,7 +927,7 @@ def _on_shares(summary: ModelSummary, n_rows: float) -> Iterator[str]:
 
 
 def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
-    """Say which clusters are hard to tell apart."""
+    """Yield which clusters are hard to tell apart."""
     if summary.unsure is None:
         return
     unsure, names = percent(summary.unsure), summary.names
@@ -942,7 +942,7 @@ def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
 
 
 def _on_choice(summary: ModelSummary) -> str:
-    """Return how the number of clusters and the graph came about."""
+    """Return how the number of clusters and the graph were chosen, as a sentence."""
     choice, number, graph = summary.choice, "was given", "so was the graph"
     if choice.chosen_clusters:
         number = f"was chosen from the data (asked for: {choice.asked_clusters})"
@@ -955,16 +955,16 @@ def _on_choice(summary: ModelSummary) -> str:
 
 
 def _on_risk(summary: ModelSummary) -> Iterator[str]:
-    """Say whether the clusters hold on new rows."""
+    """Yield whether the clusters hold on new rows."""
     risk = summary.risk
     if risk is None or risk.n_clusters < 2 or risk.cut_heldout is None:
         return
     new, own = risk.cut_heldout, risk.cut_training
     if risk.leaving is not None:
         yield f"{risk.leaving.sentence}."
-    if risk.eigenvalues is None:  # weights among new rows depend on how many these are
+    if risk.eigenvalues is None:  # the weights of a discrete cut depend on the number of new rows
         return
-    if new.is_near_zero:  # of which standard errors say nothing
+    if new.is_near_zero:  # standard errors of such values are not reliable
         yield "New rows have almost no similarity to rows of other clusters."
         return
     if own is None or own.is_near_zero or not math.isfinite(new.standard_error):

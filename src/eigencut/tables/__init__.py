@@ -1,1 +1,4 @@
-"""Models of tables: columns of every kind, their units and missing values."""
+"""``TableModel``, the ``preparation`` of columns, and ``categories``: words as coordinates.
+
+``io.table`` reads the cells of tables, and ``cli.tables`` fits tables for the command line.
+"""

@@ -1,15 +1,16 @@
-"""Words as coordinates, so that distances between rows know of them.
+"""Words of categorical columns as coordinates, so that they count in distances between rows.
 
-One part of a word's point is a corner of its own, as far from those of other words. The other part
-is where a factor analysis of mixed data (Pages, 2004) puts it: words that come with similar values
-of the other columns are near each other. With standardized numbers z, indicators h and shares p of
-words,
+The point of a word has two parts. The first is a corner (one-hot), equally far from those of all
+other words. The second comes from a factor analysis of mixed data (Pages, 2004), which puts words
+near each other if they occur with similar values of the other columns. With standardized numbers z,
+indicators h and shares p of words,
 
     x = [z, (h - p) / sqrt(p)],    C = E[x x^T] = V diag(lambda) V^T
     w -> [corner e_w, factor sum of V over the entries of (h - p) / sqrt(p)]
 
-of the factors that stand out: lambda above (1 + sqrt(D / n))^2, the edge of Marchenko and Pastur
-(1967). A row's point is the sum of its words' points (``benchmarks/studies/mixed_tables.md``).
+for the factors with lambda above (1 + sqrt(D / n))^2, the largest eigenvalue of pure noise by
+Marchenko and Pastur (1967). A row gets the sum of the points of its words
+(``benchmarks/studies/mixed_tables.md``).
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ from eigencut.io.table import Table
 
 @dataclass(frozen=True)
 class Policy:
-    """How words become points, and how many words a column may have."""
+    """Weights of words, and thresholds for words, long tails and missing values."""
 
-    corner: float = 0.4  # the weight of a word's own corner, in deviations of a numeric column
-    factor: float = 0.5  # the weight of its place among the factors
+    corner: float = 0.4  # the length of a corner, in standard deviations of a numeric column
+    factor: float = 0.5  # the weight of the coordinates from factors, in the same unit
     most_factors: int = 32
-    most_places: int = 64  # words of a column that have a place of their own
-    frequent_rows: int = 10  # rows that make a word frequent; one in a hundred, if these are fewer
-    most_words: int = 256  # of a column of which nobody said that it is categorical
-    sampled_rows: int = 1 << 16  # of a stream, for quantiles
-    listed_words: int = 6  # of a column, in a summary
-    order: float = 0.5  # the weight of an ordered column, whose values leave gaps as words do
-    skewed: float = 1.5  # a column of no negative number is logged above this skewness
-    mended: float = 0.5  # if the logarithm has less than this share of it
-    much_missing: float = 0.4  # from which share of missing values on a user is warned
+    most_places: int = 64  # words of a column with a point of their own; the others share one
+    frequent_rows: int = 10  # rows that a word needs for its own point, or 1% of rows if fewer
+    most_words: int = 256  # of a column, unless the user gave its kind; with more, an error
+    sampled_rows: int = 1 << 16  # rows of a stream from which quantiles are computed
+    listed_words: int = 6  # words of a column that a summary shows
+    order: float = 0.5  # the standard deviation of ordered words, whose ranks leave gaps
+    skewed: float = 1.5  # columns without negative numbers get a logarithm above this skewness,
+    mended: float = 0.5  # if their logarithm has less than this share of the skewness
+    much_missing: float = 0.4  # the share of missing values from which users are warned
 
 
 POLICY = Policy()
@@ -49,16 +50,16 @@ POLICY = Policy()
 
 @dataclass(frozen=True)
 class WordPlaces:
-    """The words of a column that have places of their own, sorted, and the share of each place."""
+    """The words of a column with a place (index) of their own, and the share of each place."""
 
     column: str
     words: tuple[str, ...]
-    n_rare: int
+    n_rare: int  # words without a place of their own, which share the last place
     shares: Array
 
     @classmethod
     def from_counts(cls, column: str, counts: Mapping[str, float], n_rows: float) -> WordPlaces:
-        """Give places to words that are frequent enough; one row is never enough."""
+        """Give a place to each of the most frequent words, if it occurs in at least two rows."""
         least = float(np.clip(n_rows / 100, 2, POLICY.frequent_rows))
         by_count = sorted(counts, key=lambda word: (-counts[word], word))
         frequent = by_count[: POLICY.most_places]
@@ -74,23 +75,23 @@ class WordPlaces:
         return len(self.words) + (self.n_rare > 0)
 
     def places(self, table: Table, missing: int) -> Indices:
-        """Return the place of the word of each row; unknown words go to the rare ones."""
+        """Return the place of each row's word; rare and unknown words share the last place."""
         place_of = {word: place for place, word in enumerate(self.words)}
-        unseen = len(self.words)  # the rare ones, or the middle where there are none
+        unseen = len(self.words)  # without rare words, the point after the last: the mean
         found = table.numbers_of_words(self.column, place_of, unknown=unseen, missing=missing)
         return found.astype(np.intp)
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Points for the words of all columns that have words."""
+    """The points of words: those of the places of each column, then the mean of the column."""
 
     columns: tuple[WordPlaces, ...]
     points: Array
-    fills_middle: bool = False  # for missing words, else the most frequent one
+    fills_middle: bool = False  # missing words get the mean point, not the most frequent word's
 
     def places(self, table: Table) -> Indices:
-        """Return the place of the word in each column of words, for each row."""
+        """Return the row in ``points`` of the word in each column of words, for each row."""
         found, start = [], 0
         for column in self.columns:
             missing = column.n_places
@@ -101,7 +102,7 @@ class Categories:
         return np.column_stack(found)
 
     def apply(self, table: Table) -> Array:
-        """Return the point of each row."""
+        """Return the point of each row: the sum of the points of its words."""
         found = np.zeros((len(table.values), self.points.shape[1]))
         for places in self.places(table).T:
             found += self.points[places]
@@ -109,7 +110,7 @@ class Categories:
 
     @classmethod
     def indicators(cls, columns: Sequence[WordPlaces], fills_middle: bool) -> Categories:
-        """Return words as ``(h - p) / sqrt(p)``."""
+        """Return categories with the points ``(h - p) / sqrt(p)``, before a factor analysis."""
         blocks = []
         for column in columns:
             p = column.shares
@@ -118,7 +119,7 @@ class Categories:
         return cls(tuple(columns), block_diag(*blocks), fills_middle)
 
     def with_factors(self, vectors: Array, unit: float) -> Categories:
-        """Return, of ``indicators``, corners and coordinates by these vectors, in this unit."""
+        """Return the final points (corners and factors) from indicators and factor vectors."""
         corners = [np.vstack([np.eye(column.n_places), column.shares]) for column in self.columns]
         parts = [POLICY.corner * block_diag(*corners), POLICY.factor * (self.points @ vectors)]
         return Categories(self.columns, unit * np.hstack(parts), self.fills_middle)
@@ -126,9 +127,9 @@ class Categories:
 
 @dataclass
 class MixedProducts:
-    """Sums over rows of the products of numbers z, and of how often words come together."""
+    """Sums over rows for the covariance C: products of numbers, and how often words co-occur."""
 
-    n_rows: float = 0.0  # or what they count together
+    n_rows: float = 0.0  # or the sum of their weights
     of_numbers: Array | float = 0.0
     of_both: Array | float = 0.0
     of_words: Array | float = 0.0
@@ -136,7 +137,7 @@ class MixedProducts:
     def add(
         self, numbers: Array, places: Indices, n_places: int, weight: Array | None = None
     ) -> None:
-        """Add rows: standardized numbers, and places of words among so many."""
+        """Add rows: their standardized numbers, and the places of their words (``n_places``)."""
         n, n_columns = places.shape
         starts = np.arange(0, n * n_columns + 1, n_columns)
         each = np.ones(n) if weight is None else weight
@@ -148,7 +149,7 @@ class MixedProducts:
         self.of_words = self.of_words + (counted.T @ is_at).toarray()
 
     def factors(self, indicators: Categories) -> Array:
-        """Return the directions that stand out, as far as indicators take part in them."""
+        """Return the eigenvectors of C whose eigenvalues exceed noise, at their rows of words."""
         P = indicators.points
         both: Any = self.of_both @ P
         blocks: Any = [[self.of_numbers, both], [both.T, P.T @ self.of_words @ P]]
@@ -157,6 +158,6 @@ class MixedProducts:
         values, vectors = eigh(
             covariance, subset_by_index=(max(0, size - POLICY.most_factors), size - 1)
         )
-        rank = size - len(indicators.columns)  # for the shares of a column sum to 1
+        rank = size - len(indicators.columns)  # the indicators of each column sum to 1
         edge = (1 + np.sqrt(rank / self.n_rows)) ** 2
         return np.asarray(vectors[size - P.shape[1] :, values > edge][:, ::-1])

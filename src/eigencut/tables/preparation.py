@@ -1,4 +1,4 @@
-"""What is done to the rows of a table before they are clustered: learned once, then kept."""
+"""Scale columns, fill gaps and turn words into coordinates: ``learn_preparation``, ``apply``."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from eigencut.tables.categories import POLICY, Categories, MixedProducts, WordPl
 Mask = NDArray[np.bool_]
 ARRAYS = ("shift", "scale", "fill", "floor", "means", "missing_shares", "constant")
 UNITS = ("auto", "standard", "robust", "minmax", "none")
-NORMAL_RANGE = 1.349  # between the quartiles of a normal distribution of deviation 1
-FILLS = ("mean", "median")  # what a missing value becomes
+NORMAL_RANGE = 1.349  # between the quartiles of the standard normal distribution
+FILLS = ("mean", "median")  # values of ``missing`` that fill gaps
 MISSING = ("refuse", "drop", *FILLS)
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Columns, what they hold, units and what is done about missing values."""
+    """What a fit learned about the columns: kinds, shift and scale, and values for gaps."""
 
     columns: list[str]
     units: str
@@ -51,14 +51,14 @@ class Preparation:
 
     @classmethod
     def nothing(cls, columns: Sequence[str]) -> Preparation:
-        """Return columns by name; nothing is scaled or filled."""
+        """Return a preparation that leaves numeric columns unchanged."""
         zeros, ones = np.zeros(len(columns)), np.ones(len(columns))
         kinds, more = (NUMERIC,) * len(columns), (zeros,) * 4
         return cls(list(columns), "none", "refuse", zeros, ones, zeros, kinds, *more)
 
     @property
     def is_scaled(self) -> Mask:
-        """Return which columns become one number, in units."""
+        """Return which columns become one scaled number; words become coordinates instead."""
         return np.array([kind.is_scaled for kind in self.kinds], dtype=bool)
 
     @property
@@ -68,12 +68,12 @@ class Preparation:
 
     @property
     def width(self) -> int:
-        """Return the number of columns of the rows for the model."""
+        """Return the number of columns of prepared rows."""
         of_words = 0 if self.categories is None else self.categories.points.shape[1]
         return int(self.is_scaled.sum()) + of_words
 
     def affinity_for_stream(self, model: Any) -> Any:
-        """Return the affinity of a model: few landmarks instead of "auto" where there are words."""
+        """Return the affinity for a fit on a stream: with words, landmarks instead of "auto"."""
         is_auto = isinstance(model.affinity, str) and model.affinity == "auto"
         if self.categories is None or not (is_auto and model.solver == "auto"):
             return model.affinity
@@ -81,11 +81,11 @@ class Preparation:
         return Landmarks(AUTO_POLICY.wide_landmarks_for(int(K)), metric=model.metric or "euclidean")
 
     def coding(self) -> Coding:
-        """Return which columns of another table are read, and what they must hold."""
+        """Return a coding that reads other tables with the columns and kinds of the fit."""
         return Coding(dict(zip(self.columns, self.kinds, strict=True)), self.columns)
 
     def apply(self, X: Any) -> tuple[Array, Mask]:
-        """Return the complete rows as the model wants them, and which rows are complete."""
+        """Return the complete rows of a table, prepared, and a mask of the complete rows."""
         table = Table.from_data(X, self.columns, self.coding())
         table = with_ranks(table, is_strict=self.missing == "refuse")
         refuse_infinite(table)
@@ -107,12 +107,12 @@ class Preparation:
         return np.clip(scaled, -largest, largest)
 
     def in_units(self, scaled: Array) -> Array:
-        """Return scaled columns as they were."""
+        """Return scaled numbers in the original units of their columns."""
         chosen = self.is_scaled
         return unlogged(scaled * self.scale[chosen] + self.shift[chosen], self.floor[chosen])
 
     def stream(self, rows: Rows) -> Rows:
-        """Return the complete rows of a stream as the model wants them."""
+        """Return a stream of the complete rows of a stream, prepared."""
 
         def prepared_block(table: Table) -> Any:
             values, complete = self.apply(table)
@@ -125,7 +125,7 @@ class Preparation:
 
 
 def with_ranks(table: Table, is_strict: bool) -> Table:
-    """Return a table whose ordered words are their ranks, from 0 on."""
+    """Return a table with ranks of ordered words; unknown words become NaN, or raise an error."""
     ordered = [j for j, name in enumerate(table.names) if table.kind(name).name == "ordered"]
     values = table.values.copy() if ordered else table.values
     for j in ordered:
@@ -143,7 +143,7 @@ def with_ranks(table: Table, is_strict: bool) -> Table:
 
 
 def complete_rows(table: Table, missing: str) -> Mask:
-    """Return which rows take part: all if values are filled in, else those without gaps."""
+    """Return a mask of the rows to use: all if gaps are filled in, else those without gaps."""
     is_missing = np.isnan(table.values)
     if missing in FILLS:
         return np.ones(len(is_missing), dtype=bool)
@@ -168,7 +168,7 @@ def refuse_infinite(table: Table) -> None:
 
 
 def preparation_state(preparation: Preparation) -> dict[str, Any]:
-    """Return what a file keeps: no kinds where all columns are numeric, as in old files."""
+    """Return the state for a model file; without kinds if all are numeric, as in old files."""
     state: dict[str, Any] = {name: getattr(preparation, name) for name in ("columns", *ARRAYS)}
     if all(kind == NUMERIC for kind in preparation.kinds):
         return state
@@ -191,13 +191,13 @@ def preparation_state(preparation: Preparation) -> dict[str, Any]:
 def restored_preparation(
     state: StateReader, units: str, missing: str, n_features: int
 ) -> Preparation:
-    """Return a preparation from its state, for a model of rows of so many numbers."""
+    """Return a preparation from its state, for a model of rows of ``n_features`` numbers."""
     kinds = (NUMERIC,) * n_features
     if "kinds" in state:
         kinds = tuple(_kind(part) for part in state.parts("kinds"))
     columns = state.words("columns", len(kinds))
     shape = (len(kinds),)
-    arrays = {  # files did not always have the last four
+    arrays = {  # old files lack the last four
         name: np.zeros(shape)
         if name in ARRAYS[3:] and name not in state
         else state.coordinates(name, shape)
@@ -218,7 +218,7 @@ def restored_preparation(
 
 def _kind(part: StateReader) -> Kind:
     name, order = part.word("kind", KINDS), tuple(part.words("order"))
-    if "unit" in part:  # of dates, in older files
+    if "unit" in part:  # in older files, for dates
         part.word("unit", ("days",))
     if (name == "ordered") != (len(order) > 1):
         raise ModelFileError("kinds.order must be two or more words of an ordered column.")
@@ -241,7 +241,7 @@ def _categories(state: StateReader, columns: list[str], missing: str) -> Categor
 
 
 def restored_table(preparation: Preparation, rows: Array) -> Table:
-    """Return the table that a preparation would make these rows of."""
+    """Return a table from prepared rows: the inverse of ``apply``, as far as possible."""
     coding = Coding(dict(zip(preparation.columns, preparation.kinds, strict=True)))
     values = np.empty((len(rows), len(preparation.columns)))
     is_scaled = preparation.is_scaled
@@ -254,12 +254,12 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
     if preparation.categories is not None:
         points, first, corner = rows[:, n_scaled:], 0, 0
         for column in preparation.categories.columns:
-            n = column.n_places  # the nearest of its corners is the place of a row
+            n = column.n_places  # the nearest corner tells the word of a row
             own = preparation.categories.points[first : first + n + 1, corner : corner + n]
             apart = points[:, np.newaxis, corner : corner + n] - own
             places = np.square(apart).sum(axis=2).argmin(axis=1)
             first, corner = first + n + 1, corner + n
-            words = [*column.words, "\0"]  # which no column has: a word without a place of its own
+            words = [*column.words, "\0"]  # stands for all words without a place of their own
             coding.words[column.column] = {word: place for place, word in enumerate(words)}
             at = preparation.columns.index(column.column)
             values[:, at] = np.minimum(places, len(column.words))
@@ -268,19 +268,19 @@ def restored_table(preparation: Preparation, rows: Array) -> Table:
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """What is known of each column, missing values apart."""
+    """Moments and extremes of each column, without its missing values."""
 
     n_rows: float
     count: Array
     mean: Array
-    squares: Array
+    squares: Array  # the sum of squared deviations from the mean
     cubes: Array
     low: Array
     high: Array
 
     @classmethod
     def measure(cls, values: Array, weight: Array | None = None) -> ColumnStatistics:
-        """Measure some rows; without missing values it has the bits of numpy's mean and std."""
+        """Compute the statistics; without missing values, mean and std equal numpy's exactly."""
         is_there = ~np.isnan(values)
         total: Callable[[Array], Array]
         if weight is None:
@@ -300,7 +300,7 @@ class ColumnStatistics:
         return cls(n_rows, count, mean, squares, cubes, low, high)
 
     def merged(self, other: ColumnStatistics) -> ColumnStatistics:
-        """Return those of the rows of both, as Chan, Golub and LeVeque (1983) merge them."""
+        """Return the statistics of two sets of rows together (Chan, Golub and LeVeque, 1983)."""
         count = self.count + other.count
         share = other.count / np.where(count > 0, count, 1.0)
         own_share = np.where(count > 0, 1 - share, 0.0)
@@ -314,7 +314,7 @@ class ColumnStatistics:
         return ColumnStatistics(self.n_rows + other.n_rows, count, mean, squares, cubes, low, high)
 
     def with_values(self, value: Array, times: Array) -> ColumnStatistics:
-        """Return those of the same rows with one more value in each column, so many times."""
+        """Return the statistics with a further value in each column, repeated ``times`` times."""
         low, high = (np.where(times > 0, value, none) for none in (np.inf, -np.inf))
         zeros = np.zeros(len(value))
         return self.merged(ColumnStatistics(0, times, value, zeros, zeros, low, high))
@@ -326,18 +326,18 @@ class ColumnStatistics:
 
     @property
     def skewness(self) -> Array:
-        """0 for symmetric columns; NaN for constant ones."""
+        """The skewness of each column; NaN for constant columns."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return np.asarray(self.cubes / self.count / self.deviation**3)
 
 
 def log_of_positive(values: Array) -> Array:
-    """Return logarithms; NaN where there is none."""
+    """Return the logarithms of positive values, and NaN for others."""
     return np.log(values, where=values > 0, out=np.full(values.shape, np.nan))
 
 
 def logged(values: Array, floor: Array) -> Array:
-    """Return the logarithms of columns that have a floor above 0; others stay."""
+    """Return the logarithm of columns with a floor above 0; below the floor, its tangent there."""
     if not floor.any():
         return values
     safe = np.where(floor > 0, floor, 1.0)
@@ -348,7 +348,7 @@ def logged(values: Array, floor: Array) -> Array:
 
 
 def unlogged(values: Array, floor: Array) -> Array:
-    """Return what ``logged`` was given."""
+    """Return the inverse of ``logged``."""
     if not floor.any():
         return values
     safe = np.where(floor > 0, floor, 1.0)
@@ -362,10 +362,10 @@ def unlogged(values: Array, floor: Array) -> Array:
 def heavy_tails(
     statistics: ColumnStatistics, logs: ColumnStatistics, is_number: Mask
 ) -> tuple[Array, ColumnStatistics]:
-    """Return the floor of each column that is better logged (0: as it is), and what then holds."""
-    n_zeros = statistics.count - logs.count  # where nothing is negative
+    """Find columns with a long tail; return floors for ``logged`` (0: none), and new statistics."""
+    n_zeros = statistics.count - logs.count  # in columns without negative numbers
     least = np.where(logs.count > 0, logs.low, 0.0)
-    logs = logs.with_values(least - 1, n_zeros)
+    logs = logs.with_values(least - 1, n_zeros)  # the tangent at the floor gives this for 0
     with np.errstate(invalid="ignore"):
         is_heavy = (statistics.skewness > POLICY.skewed) & (statistics.low >= 0) & is_number
         is_heavy &= np.abs(logs.skewness) < POLICY.mended * statistics.skewness
@@ -380,10 +380,10 @@ def heavy_tails(
 def learn_preparation(
     source: Table | Rows, units: str, missing: str, columns: Any = None
 ) -> Preparation:
-    """Return the preparation of a table or a stream: one pass, and a second if it has words."""
+    """Learn the preparation in one pass over a table or stream, and a second one for words."""
     is_stream = isinstance(source, Rows)
     tables: Any = source.tables if isinstance(source, Rows) else (lambda coding: [source])
-    parts: list[Any] = []  # statistics of values and of logarithms, and a sample for quantiles
+    parts: list[Any] = []  # statistics of values and their logarithms, and a sample for quantiles
     counts, last = _Counts(), None
     with stage("units"):
         for table in tables(Coding(columns=columns)):
@@ -401,7 +401,7 @@ def learn_preparation(
             parts = [a.merged(b) for a, b in zip(parts, found, strict=True)] if parts else found
             counts.add(last, complete)
             advance(counts.n_seen, None, "rows")
-    assert last is not None  # a stream has one row at least
+    assert last is not None  # a stream has at least one row
     statistics, logs, *samples = parts
     means, fill = statistics.mean, np.zeros(len(last.names))
     if missing in FILLS:
@@ -436,7 +436,7 @@ def learn_preparation(
         expected = f"hold numbers whose squares are finite for scale={units!r}"
         got, remedy = f"larger ones in {quoted(unscalable)}", "divide them, or use scale 'none'"
         raise invalid("Columns", expected, got, remedy)
-    # The deviation of a constant column can be rounding, and that of tiny numbers be 0.
+    # The deviation of a constant column can be a rounding error, and that of tiny numbers 0.
     is_constant = (statistics.low == statistics.high) | (width <= 0)
     shares = np.asarray(counts.missing / max(counts.n_rows, 1.0))
     for name, share in zip(last.names, shares, strict=True):
@@ -465,19 +465,19 @@ def learn_preparation(
 
 
 def _weights(units: str, kinds: Sequence[Kind]) -> Array:
-    """Return the deviation that each column gets; ordered words leave gaps, and count less."""
+    """Return the standard deviation that each column is scaled to: less for ordered words."""
     is_less = [units == "auto" and kind.name == "ordered" for kind in kinds]
     return np.where(is_less, POLICY.order, 1.0)
 
 
 @dataclass
 class _Counts:
-    """How often the words of each column were seen, in complete rows; and what is missing."""
+    """How often the words of each column occur in complete rows, and the missing values."""
 
     n_seen: int = 0
-    n_rows: float = 0.0  # or what they count together
+    n_rows: float = 0.0  # or the sum of their weights
     of: dict[str, dict[str, float]] = field(default_factory=dict)
-    missing: Array | float = 0.0  # values of each column, of all rows
+    missing: Array | float = 0.0  # the number of missing values in each column, in all rows
 
     def add(self, table: Table, complete: Any) -> None:
         for j, name in enumerate(table.names):
@@ -501,7 +501,7 @@ def _with_words(
     counts: _Counts,
     tables: Callable[[Coding], Iterable[Table]],
 ) -> Preparation:
-    """Return the preparation with points for words, if there are any; tables are read once more."""
+    """Return the preparation with points for words, for which the tables are read again."""
     if not counts.of:
         return preparation
     indicators = Categories.indicators(_places(preparation, counts), preparation.missing == "mean")
@@ -525,7 +525,7 @@ def _with_words(
 
 
 def _places(preparation: Preparation, counts: _Counts) -> list[WordPlaces]:
-    """Return the places of words, by column; too many different words are refused by name."""
+    """Return the places of words by column; raise an error for too many different words."""
     found, most = [], min(POLICY.most_words, max(10, int(counts.n_rows / 3)))
     for name, times in counts.of.items():
         seen = {word: count for word, count in times.items() if count}
@@ -545,7 +545,7 @@ def _weight_of(table: Table, chosen: Any) -> Array | None:
 
 
 def _quantiles(table: Table, sample: RowSample, share: float) -> Array:
-    """Return a quantile of each column of a sample, rows counting as often as they were seen."""
+    """Return a quantile of each column of a sample, in which identical rows are counted."""
     is_there = ~np.isnan(sample.rows)
     _refuse_empty(table.names, ~is_there.any(axis=0), "median")
     columns = zip(sample.rows.T, is_there.T, strict=True)
@@ -564,7 +564,7 @@ def _refuse_empty(names: Sequence[str], is_empty: Any, missing: str) -> None:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What is known of one column; ``is_given`` says that a user gave its kind."""
+    """What a preparation learned about a column; ``is_given``: the user gave its kind."""
 
     name: str
     kind: str
@@ -577,16 +577,16 @@ class ColumnSummary:
 
 @dataclass(frozen=True, repr=False)
 class TableSummary(Printed):
-    """The columns of a model; prints as a table."""
+    """What a ``TableModel`` learned about its columns; prints as a table."""
 
     columns: tuple[ColumnSummary, ...]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return plain values, for JSON."""
+        """Return a list of dicts for JSON, one for each column."""
         return [asdict(column) for column in self.columns]
 
     def to_frame(self) -> Any:
-        """The same as a pandas DataFrame, a row for each column."""
+        """Return a pandas DataFrame with a row for each column."""
         return needed("pandas", "pandas").DataFrame(self.to_dict())
 
     def __str__(self) -> str:
@@ -600,7 +600,7 @@ class TableSummary(Printed):
 
 
 def summarize_preparation(preparation: Preparation) -> TableSummary:
-    """Return what was learned from the columns of a table."""
+    """Return a summary of what a preparation learned about each column."""
     points = preparation.categories
     words = {} if points is None else {column.column: column for column in points.columns}
     found = []
@@ -635,7 +635,7 @@ def _of_words(column: WordPlaces) -> str:
 
 
 def _of_units(preparation: Preparation, j: int) -> str:
-    """Return what a column of numbers was measured to be, in words of its kind."""
+    """Return mean, deviation or range of a column of numbers or dates, as a text."""
     kind, shift, scale = preparation.kinds[j], preparation.shift[j], preparation.scale[j]
     mean, unit = _shown(preparation.means[j], kind), " days" if kind.name == "date" else ""
     if preparation.floor[j] > 0:

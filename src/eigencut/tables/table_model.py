@@ -1,4 +1,4 @@
-"""Models of tables, which remember columns, missing values and units."""
+"""``TableModel``: prepare the columns of a table, then cluster the prepared rows with a GPOD."""
 
 from __future__ import annotations
 
@@ -50,12 +50,13 @@ if TYPE_CHECKING:
 class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     """A model of tables with numbers, words, dates and missing values.
 
-    It prepares the columns, remembers how, and clusters the prepared rows. See ``docs/tables.md``.
+    ``fit`` learns how to prepare the columns and clusters the prepared rows; ``predict`` prepares
+    new rows in the same way. See ``docs/tables.md``.
 
     Parameters
     ----------
     model : GPOD, optional
-        The clusterer of the prepared rows, of which a clone is fitted. Default: ``GPOD()``.
+        Clusters the prepared rows; a clone of it is fitted. Default: ``GPOD()``.
     columns : dict, list of str or None, default=None
         What columns hold, by name: "numeric", "boolean", "categorical", "date", "ignore", or a list
         of words in their order, the least first. Other kinds are recognized from dtypes and
@@ -69,8 +70,8 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     missing : {"refuse", "drop", "mean", "median"}, default="refuse"
         "refuse" raises an error for missing values. "drop" leaves such rows out of the fit, and
         gives them the label -1 (and NaN for everything else). "mean" and "median" fill in values of
-        the column; for words, the mean of their points or the most frequent word. Of rows that are
-        read in blocks, a sample of 65536 different rows gives the medians.
+        the column; for words, the mean of their points or the most frequent word. If rows are
+        read in blocks, the medians come from a sample of 65536 distinct rows.
 
     Attributes
     ----------
@@ -129,10 +130,10 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         known_labels: Any = None,
         constraints: Constraints | None = None,
     ) -> Self:
-        """Learn columns, units and clusters from a data frame, an array or ``eigencut.Rows``.
+        """Learn columns, their scales and clusters from a data frame, array or ``eigencut.Rows``.
 
-        A stream is read in blocks: once for the units, once more if it has words, and as often as
-        ``GPOD.fit`` does.
+        A stream is read in blocks: once to scale columns, once more if it has words, and as often
+        as ``GPOD.fit`` reads it.
 
         Parameters
         ----------
@@ -183,7 +184,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         X: Any = None,
         class_names: Sequence[str] = (),
     ) -> Self:
-        """Keep what was fitted; ``complete`` tells on which of all rows of X that was."""
+        """Store the results of a fit; ``complete`` marks the rows of X that were fitted on."""
         with all_or_nothing(self) as fresh:
             fresh.preparation_ = preparation
             fresh.model_ = model
@@ -193,7 +194,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 fresh.__dict__.pop(name, None)
             fresh.n_features_in_ = len(preparation.columns)
             if X is not None:
-                validate_data(fresh, X, reset=True, skip_check_array=True)  # names and number
+                validate_data(fresh, X, reset=True, skip_check_array=True)  # n_features_in_, names
             if hasattr(model, "labels_"):
                 rows = np.ones(len(model.labels_), dtype=bool) if complete is None else complete
                 fresh.labels_ = spread(model.labels_, rows, -1)
@@ -203,18 +204,18 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return hasattr(self, "model_")
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
-        """The clusters that each row may belong to; see ``GPOD.predict_set``."""
+        """Return the clusters that each row may belong to; see ``GPOD.predict_set``."""
         is_set = hasattr(calibration, "predict_set")
         sets = calibration if is_set else self.prepare(calibration)[0]
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
         return self._ask(X, question, False)
 
     def transform(self, X: Any) -> Array:
-        """The spectral embedding of each row; see ``GPOD.transform``."""
+        """Return the spectral embedding of each row; see ``GPOD.transform``."""
         return self._ask(X, lambda rows: self.gpod.transform(rows), np.nan)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the error per cluster on the rows of X that are complete; see ``GPOD.score``."""
+        """Return minus the error per cluster on the complete rows of X; see ``GPOD.score``."""
         with self.preparing(X) as (rows, _):
             return self.gpod.score(rows)
 
@@ -264,16 +265,16 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return self.preparation_.is_numeric
 
     def in_units(self, rows: Array) -> Array:
-        """Return prepared rows of numbers in the units of the columns."""
+        """Return prepared rows of numbers in the original units of the columns."""
         return self.preparation_.in_units(rows)
 
     def from_units(self, points: Array) -> Array:
-        """Return points in the units of the columns as prepared rows."""
+        """Return points in the original units of the columns as prepared rows."""
         values = logged(points, self.preparation_.floor)
         return np.asarray((values - self.preparation_.shift) / self.preparation_.scale)
 
     def refuse_other_kinds(self, other: Any) -> None:
-        """Raise an error where another model takes a column for another kind."""
+        """Raise an error if another model has a column of another kind."""
         held = dict(zip(other.columns_, other.preparation_.kinds, strict=True))
         for name, kind in zip(self.columns_, self.preparation_.kinds, strict=True):
             own, its = ((one.name, one.order) for one in (kind, held[name]))
@@ -284,19 +285,19 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 raise invalid("X", expected, got, remedy)
 
     def rows_from(self, other: Any, rows: Array) -> Array:
-        """Return rows that another model of the same columns has prepared as this one would."""
+        """Return rows prepared by another model of the same columns as this model prepares them."""
         table = restored_table(other.preparation_, rows)
         return np.ascontiguousarray(self.preparation_.apply(table)[0])
 
     def as_columns(self, rows: Array, X: Any = None) -> list[Column]:
-        """Return prepared rows as columns of the table, or those of X as they were given."""
+        """Return prepared rows as columns of the table, or the columns of X if it is given."""
         if X is None:
             return columns_of(restored_table(self.preparation_, rows))
         needed, coding = self.columns_, self.preparation_.coding()
         return columns_of(Table.from_data(X, needed, coding))
 
     def _renumber(self, columns: Indices, numbers: ClusterNumbers) -> None:
-        """Put clusters in another order, and give them these numbers, in a copy of the GPOD."""
+        """Give the clusters this order and these numbers, in a copy of the GPOD."""
         before = self.gpod.numbering_
         self.model_ = copy(self.model_)
         self.model_._renumber(columns, numbers)
@@ -310,12 +311,12 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return self.columns_
 
     def summary(self) -> TableSummary:
-        """What each column holds and what becomes of it; prints as a table."""
+        """Return the kind of each column and how it is prepared; prints as a table."""
         check_is_fitted(self)
         return summarize_preparation(self.preparation_)
 
     def prepare(self, X: Any, at_least: int = 0) -> Prepared:
-        """Rows as the model takes them, without incomplete ones; and which rows are complete."""
+        """Return the complete rows of X, prepared, and a mask of the complete rows."""
         check_is_fitted(self)
         X, n_columns = as_table(X), self.n_features_in_
         width = X.shape[1] if isinstance(X, np.ndarray) else n_columns
@@ -333,13 +334,12 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @contextmanager
     def naming_rows(self, X: Any, rows: Any, complete: Mask) -> Iterator[None]:
-        """Name refused rows by their line or row, and columns by their names."""
+        """Let errors about rows name their line in the file or their number, and the column."""
         of_model = nullcontext() if isinstance(rows, Rows) else naming_refused_rows(rows)
         with naming_rows_of_table(X, complete, self.preparation_), of_model:
             yield
 
     def _state(self, include_training_data: bool = True) -> dict[str, Any]:
-        """What was fitted, as plain values, arrays and the model."""
         check_is_fitted(self)
         found = {**preparation_state(self.preparation_), "model": self.model_}
         if self.n_features_in_ != len(self.columns_):
@@ -352,7 +352,6 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return found | ({"labels": self.labels_} if has_labels else {})
 
     def _restore(self, state: StateReader) -> None:
-        """Take back a saved ``_state()``, instead of a fit."""
         self.columns = columns_from_text(self.columns)
         self._check_parameters()
         self.model_ = state.fitted("model", GPOD)
@@ -384,7 +383,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         refuse_units(self.model.metric or getattr(self.model.affinity, "metric", None), self.scale)
 
     def _saved_parameters(self, deep: bool = False) -> dict[str, Any]:
-        """As ``get_params``, but what a file can hold: ``columns`` as text."""
+        """Return the parameters for a file, with ``columns`` as text."""
         return self.get_params(deep) | {"columns": columns_to_text(self.columns)}
 
     def __sklearn_tags__(self) -> Tags:
@@ -400,7 +399,7 @@ def table_model(
     complete: Mask | None = None,
     columns: Any = None,
 ) -> TableModel:
-    """Return a fitted GPOD as a model of tables."""
+    """Return a fitted TableModel around a fitted GPOD; by default, it leaves columns unchanged."""
     check_is_fitted(model)
     if preparation is None:
         names = getattr(model, "feature_names_in_", plain_names(model.n_features_in_))

@@ -10,7 +10,7 @@
 
 #include "kernels.h"
 
-#define NOTHING 1e-12 /* less weight or mass than this is none */
+#define NOTHING 1e-12 /* weights and masses below this count as 0 */
 #define TINY 1e-300
 
 static double inside_term(double a, double m) {
@@ -22,7 +22,7 @@ static double ratio(double b, double q) { return fmax(b, TINY) / fmax(q, TINY); 
 static double between_term(double b, double q) { return b * log(ratio(b, q)); }
 
 typedef struct {
-    double *inside, *mass, *link, *per_link, *per_mass, *term; /* term: that of the objective */
+    double *inside, *mass, *link, *per_link, *per_mass, *term; /* term: f(A_c, M_c) */
     long *size, *touched;
     double between, pairs; /* B, Q */
 } clusters;
@@ -32,7 +32,7 @@ static void free_clusters(clusters *c) {
     free(c->term), free(c->size), free(c->touched);
 }
 
-/* The sums over the clusters of the labels; returns whether there is memory for them. */
+/* Computes the sums over each cluster; returns 0 if there is not enough memory. */
 static int sum_clusters(clusters *c, const long *starts, const int *ends, const float *weights,
                         const double *mass, const long *labels, long n, long k, double outside) {
     memset(c, 0, sizeof(clusters));
@@ -60,7 +60,7 @@ static int sum_clusters(clusters *c, const long *starts, const int *ends, const 
     return 1;
 }
 
-/* What a move to cluster l gains, to first order, per weight of its links and per mass. */
+/* Sets the first-order gain of a move to cluster l, per weight of links and per mass. */
 static void set_rates(clusters *c, long l, double rate, double log_rate) {
     const double a = c->inside[l], m = c->mass[l];
     c->per_link[l] = -log_rate - log(fmax(m, TINY)), c->per_mass[l] = 0.0;
@@ -68,21 +68,23 @@ static void set_rates(clusters *c, long l, double rate, double log_rate) {
         c->per_link[l] = log(a) - 2.0 * log(m) - log_rate, c->per_mass[l] = a / m - rate * m;
 }
 
-/* The weight of vertex i to each cluster it touches, in link and touched; returns how many. */
+/* Puts the clusters that vertex i has edges to into touched, and the weight of these edges into
+ * link; returns the number of clusters. */
 static long links_of(clusters *c, const long *starts, const int *ends, const float *weights,
                      const long *labels, long i) {
     long count = 0;
     for (long e = starts[i]; e < starts[i + 1]; e++) {
         const long l = labels[ends[e]];
-        if (!(weights[e] > 0)) continue; /* no edge: else a cluster is touched twice */
+        if (!(weights[e] > 0)) continue; /* a link of 0 would add the cluster twice */
         if (c->link[l] == 0.0) c->touched[count++] = l;
         c->link[l] += weights[e];
     }
     return count;
 }
 
-/* Moves single vertices, in an order, while that raises the objective, which is the score. With
- * keeps, clusters of two or fewer stay. outside: weight between clusters that is not in the graph. */
+/* Moves single vertices, in the given order, while that raises the objective, which becomes *score.
+ * With keeps, vertices of clusters of one or two stay. outside: the weight between clusters that
+ * the graph does not contain. */
 int move_vertices(const long *starts, const int *ends, const float *weights, const double *mass,
                   const long *order, long *labels, double *score, long n, long n_starts,
                   long n_edges, long k, long sweeps, int keeps, double outside) {
@@ -145,8 +147,8 @@ int move_vertices(const long *starts, const int *ends, const float *weights, con
     return 0;
 }
 
-/* For each cluster the one whose merge with it loses least of the objective, or -1 where it touches
- * none, and the change. */
+/* Finds for each cluster the one whose merge with it changes the objective best, or -1 if it has no
+ * edges to other clusters, and the change. */
 int best_merges(const long *starts, const int *ends, const float *weights, const double *mass,
                 const long *labels, const long *members, long *partners, double *changes, long n,
                 long n_starts, long n_edges, long k) {
@@ -156,7 +158,7 @@ int best_merges(const long *starts, const int *ends, const float *weights, const
         return NO_MEMORY;
     }
     const double before = between_term(c.between, c.pairs);
-    long place = 0; /* among the members, which are the vertices in the order of their labels */
+    long place = 0; /* index in members, the vertices sorted by label */
     for (long l = 0; l < k; l++) {
         long count = 0;
         partners[l] = -1, changes[l] = -INFINITY;

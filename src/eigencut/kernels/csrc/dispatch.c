@@ -1,10 +1,10 @@
-/* The forms of the kernels, by the bits of a vector, that are made for the processor they run on,
- * and what is told of the library when it is loaded. */
+/* Chooses, at run time, the compiled form of each kernel that fits the vectors of the processor,
+ * and holds the checksum that Python compares when it loads the library. */
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
-const unsigned eigencut_abi = ABI; /* of the sources it was compiled from: see abi.py */
+const unsigned eigencut_abi = ABI; /* the checksum of the sources: see abi_of in compiling.py */
 
 #define SUMS_ARGUMENTS                                                                           \
     const float *left, const float *right, const float *V, double *sums, long m, long p, long n, \
@@ -36,15 +36,15 @@ int near_points_512(NEAR_ARGUMENTS);
 int near_in_graph_256(GRAPH_ARGUMENTS);
 int near_in_graph_512(GRAPH_ARGUMENTS);
 
-#if defined(ANY_VECTOR_BITS) /* for the sanitizers, whatever the processor has: see compiling.py */
+#if defined(ANY_VECTOR_BITS) /* the sanitizers set the width of vectors: see compiling.py */
 int vector_bits = 512;
 
 static int has_avx512(void) { return vector_bits >= 512; }
 
 static int has_avx2(void) { return vector_bits >= 256; }
 #else
-/* Whether the processor has the instructions and the system keeps the registers they need. Asked of
- * the processor itself: what __builtin_cpu_supports reads is not in every compiler's library. */
+/* Whether the processor has AVX and FMA, and the system saves the wanted registers. This does not
+ * use __builtin_cpu_supports, which some compilers' libraries lack. */
 static int has_registers(unsigned wanted) {
     unsigned a, b, c, d, kept, high;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return 0;
@@ -74,7 +74,7 @@ int near_in_graph(GRAPH_ARGUMENTS) {
     return near_in_graph_128(GRAPH_GIVEN);
 }
 
-/* Whether symmetric_product and near_points can be called: they have no plain form. */
+/* Whether symmetric_product and near_points can be called, which have no plain form. */
 int has_wide_vectors(void) { return has_avx512() || has_avx2(); }
 
 int symmetric_product(PRODUCT_ARGUMENTS) {

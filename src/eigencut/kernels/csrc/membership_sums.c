@@ -1,8 +1,8 @@
-/* One half of Z^T Z for rows with r memberships each, in units of a quantum: every pair of landmarks
- * of a row once, above or below the diagonal.
+/* Adds Z^T Z for rows with r memberships each, in units of a quantum: each pair of landmarks of a
+ * row is added once, either above or below the diagonal.
  *
- * nearest: m x r landmarks, of which those beyond p are not known, and add nothing. weights: m x r.
- * units: p x p, added to. */
+ * nearest: m x r indices of landmarks; indices out of range add nothing. weights: m x r. units: p x
+ * p, to which the sums are added. */
 #include <math.h>
 
 int membership_sums(const long *nearest, const double *weights, long long *units, long m, long r,
@@ -14,7 +14,7 @@ int membership_sums(const long *nearest, const double *weights, long long *units
             if (landmark[a] < 0 || landmark[a] >= p) continue;
             for (long b = 0; b <= a; b++) {
                 if (landmark[b] < 0 || landmark[b] >= p) continue;
-                /* A product that is no number, or too large for one, adds nothing; sums wrap. */
+                /* A product that is NaN or too large for an integer adds nothing; sums can wrap. */
                 const double product = rint(weight[a] * weight[b] * per_unit);
                 if (!(fabs(product) < 9e18)) continue;
                 long long *sum = units + landmark[a] * p + landmark[b];

@@ -16,13 +16,14 @@ static long cell_of(const double *x, long d, const double *low, const double *sc
     return cell;
 }
 
-/* Relative difference of squared distances that rounding may decide; distance of what is no point. */
+/* TIE: squared distances that differ by a smaller share count as equal. UNKNOWN: the squared
+ * distance of an index out of range. */
 #define TIE 1e-12
 #define UNKNOWN 1e300
 
-/* rows: m x d. points: n x d. candidates: of each cell, ascending. is_known: whether these are
- * enough. nearest: m x r, of rows for which told[i] becomes 1: numbers of points, ascending. It stays
- * 0 where rounding decides which are the r nearest. */
+/* rows: m x d. points: n x d. candidates: indices of points for each cell, ascending. is_known:
+ * whether the candidates of a cell are enough. told[i] becomes 1 if the r nearest points of row i
+ * are certain, and 0 if rounding may decide. nearest: m x r, then has their indices, ascending. */
 int near_in_cells(const double *rows, const double *low, const double *scale, const long *shape,
                   const int *candidates, const unsigned char *is_known, const double *points,
                   long *nearest, unsigned char *told, long m, long d, long r, long n) {
@@ -38,7 +39,7 @@ int near_in_cells(const double *rows, const double *low, const double *scale, co
             const double *y = points + (is_point ? mine[c] : 0) * d;
             double squared = is_point ? 0 : UNKNOWN;
             for (long f = 0; f < d; f++) squared += (y[f] - x[f]) * (y[f] - x[f]);
-            /* The last bits of a distance make room for the position: no two are equal. */
+            /* The last bits of a distance are replaced by the index, so that no two are equal. */
             long long key;
             memcpy(&key, &squared, sizeof key);
             key = (key & ~(long long)POSITION_BITS) | c;

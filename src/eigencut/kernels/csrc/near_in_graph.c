@@ -1,8 +1,9 @@
-/* The nearest points of queries, by a graph of points: what is near to a near point is near.
+/* Searches the nearest points of queries along a graph of points: neighbours of near points are
+ * near.
  *
- * A query keeps the k nearest of the points that it has met, in the order of distance and number. In
- * each round it meets the neighbours of the first ones that it keeps, until there are no new ones.
- * Compiled for each width of vectors, with -DNAME=...; sums have the same order in all of them. */
+ * A query keeps the k nearest of the points that it has looked at, by distance and then index. In
+ * each round it looks at the neighbours of the nearest ones, until there are no new ones. Compiled
+ * for each width of vectors, with -DNAME=...; the order of summation is the same in all of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static void keep(kept *all, float distance, int number) {
     all->distances[place] = distance, all->numbers[place] = number, all->is_expanded[place] = 0;
 }
 
-/* Meet those of the points that are points and were not met before. */
+/* Looks at the points with valid indices that the query has not looked at before. */
 static void meet(kept *all, const float *x, const float *points, const int *numbers, long count,
                  int *met, int query, int *new, long n, long d) {
     long n_new = 0;
@@ -68,8 +69,8 @@ static void meet(kept *all, const float *x, const float *points, const int *numb
     for (long i = 0; i < n_new; i++) keep(all, squared(x, points + new[i] * d, d), new[i]);
 }
 
-/* rows: m x d. points: n x d; d is a multiple of COORDINATES. graph: n x g, starts: m x s, numbers of points
- * or others, which are none. found: m x k, filled up with -1. */
+/* rows: m x d. points: n x d; d is a multiple of COORDINATES. graph: n x g and starts: m x s,
+ * indices of points; those out of range are ignored. found: m x k, filled up with -1. */
 int NAME(const float *rows, const float *points, const int *graph, const int *starts, int *found,
          long m, long d, long n, long g, long s, long k, long expanded, long rounds) {
     if (expanded > k) expanded = k;

@@ -1,9 +1,9 @@
-/* Points that can be among the k nearest of a query.
+/* Finds points that can be among the k nearest of a query.
  *
  * The score  left_i . right_j  orders the points j as their distance to query i does, up to an
- * error. Every query keeps the points it has met whose score is not above the k-th smallest so far
- * by more than `slack`, in the order of scores: of points in random order, few are ever kept.
- * Compiled for AVX-512 and AVX2, with -DVECTOR_BITS=512 or 256 and -DNAME=...
+ * error. A query keeps the points with scores up to the k-th smallest so far plus `slack`, sorted
+ * by score. With points in random order, few are ever kept. Compiled for AVX-512 and AVX2, with
+ * -DVECTOR_BITS=512 or 256 and -DNAME=...
  */
 #include <immintrin.h>
 #include <math.h>
@@ -19,7 +19,7 @@ enum { QUERIES = 6 };
 #if defined(__AVX512F__)
 #define SPREAD(x) _mm512_set1_ps(x)
 #define NOT_ABOVE(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)
-#else /* the same for sanitizers on a processor that has no such instructions */
+#else /* for sanitizers on a processor without these instructions */
 #define SPREAD(x) ((vector){0} + (x))
 INLINE unsigned not_above(const vector *a, const vector *b) {
     unsigned lanes = 0;
@@ -37,7 +37,7 @@ enum { QUERIES = 2 };
 enum {
     LANES = sizeof(vector) / sizeof(float),
     VECTORS = STRIP / LANES,
-    BLOCK_BYTES = 1 << 19 /* of points that all queries meet while the second-level cache has them */
+    BLOCK_BYTES = 1 << 19 /* points for all queries at a time, which fit into the level-2 cache */
 };
 
 typedef struct {
@@ -47,7 +47,7 @@ typedef struct {
     int *numbers, *counts;
 } kept;
 
-/* A query left without room keeps nothing from then on. */
+/* A query that runs out of room keeps nothing from then on. */
 static void keep(kept *all, long query, float score, int number) {
     float *scores = all->scores + query * all->room;
     int *numbers = all->numbers + query * all->room, count = all->counts[query];
@@ -66,7 +66,7 @@ static void keep(kept *all, long query, float score, int number) {
     all->counts[query] = count < all->room ? count : 0;
 }
 
-/* `queries` queries, a number the compiler knows, meet a strip of points. */
+/* Compares `queries` queries (a compile-time constant) with a strip of points. */
 INLINE void meet(kept *all, const float *left, const float *right, long p, long query, long first,
                  const int queries) {
     vector score[QUERIES][VECTORS];
@@ -85,7 +85,7 @@ INLINE void meet(kept *all, const float *left, const float *right, long p, long 
                 memcpy(scores, &score[q][v], sizeof scores);
                 for (unsigned rest = lanes; rest; rest &= rest - 1) {
                     const int lane = __builtin_ctz(rest);
-                    if (scores[lane] <= all->limits[query + q]) /* which may just have fallen */
+                    if (scores[lane] <= all->limits[query + q]) /* keep() may have lowered it */
                         keep(all, query + q, scores[lane], (int)(first + v * LANES + lane));
                 }
             }
@@ -93,10 +93,10 @@ INLINE void meet(kept *all, const float *left, const float *right, long p, long 
     }
 }
 
-/* left: m x p. right: strips of STRIP points, p x STRIP each, aligned to STRIP_BYTES; what fills up a
- * strip has an infinite score. visits: the strips to meet, in that order. slack: m. numbers: m x
- * room, of which counts[i] are filled, with lane + STRIP strip: 0 where `room`, which is above k, is
- * not enough. */
+/* left: m x p. right: strips of STRIP points, p x STRIP each, aligned to STRIP_BYTES; padding has
+ * an infinite score. visits: the strips to look at, in this order. slack: m. numbers: m x room, of
+ * which the first counts[i] are set, to lane + STRIP * strip; counts[i] is 0 if `room` (> k) is too
+ * small. */
 int NAME(const float *left, const float *right, const int *visits, const float *slack, int *numbers,
          int *counts, long m, long p, long n_visits, long room, long k) {
     float *memory = malloc(sizeof(float) * (m * room + m));

@@ -1,9 +1,10 @@
 /* Weighted sums over the neighbours of new rows in a graph of nearest neighbours.
  *
- * The neighbours of a row are its k nearest vertices, and those of the vertices that have its
- * nearest vertex among their own nearest which would have the row among them too. The weight of
- * row x and vertex y is  share exp(-|x - y|^2 / (2 sigma(x) sigma(y))),  as neighbor_graph.py has it;
- * sums are relative to the largest exponential of a row, whose logarithm is kept.
+ * A row has edges to its k nearest vertices, and to vertices that would have the row among their
+ * neighbours; those are sought among the reverse neighbours of the row's nearest vertex. The weight
+ * of row x and vertex y is  share exp(-|x - y|^2 / (2 sigma(x) sigma(y))),  as EdgeWeight in
+ * numpy_kernels.py computes it. Sums are divided by the largest exponential of the row, whose
+ * logarithm is returned.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 typedef struct {
     long n, d, k, columns, n_edges;
     const double *vertices, *radii, *weighted; /* n x d, n, n x columns */
-    const int *starts, *ends, *reverse;        /* of each vertex, those that have it near */
+    const int *starts, *ends, *reverse;        /* the reverse neighbours of each vertex */
     double slack, scale, least, most;          /* scale 0: all exponentials are 1 */
     int is_mutual;
 } graph;
@@ -36,11 +37,11 @@ static edge edge_to(const graph *g, long y, double distance, double r_x) {
     return e;
 }
 
-/* A number that is none of a vertex stands for one that is not known. */
+/* Indices out of range stand for unknown vertices. */
 static int is_vertex(const graph *g, long y) { return y >= 0 && y < g->n; }
 
-/* Whether a vertex at this distance is among the k nearest, which reach as far as r_x. A search that
- * is not exact need not have found all that are nearer. */
+/* Whether a vertex at this distance is among the k nearest, which are up to r_x away. A distance
+ * below r_x does not tell: an approximate search can miss near vertices. */
 static int is_near(const graph *g, const long *near, long y, double distance, double r_x) {
     if (distance > r_x * g->slack) return 0;
     for (long j = 0; j < g->k; j++)
@@ -48,7 +49,7 @@ static int is_near(const graph *g, const long *near, long y, double distance, do
     return 0;
 }
 
-/* The edges of a row with a positive share; returns how many. */
+/* Finds the edges of a row with a positive share; returns their number. */
 static long edges_of(const graph *g, const double *x, const double *distances, const long *near,
                      edge *edges) {
     const double r_x = distances[g->k - 1];
@@ -73,9 +74,9 @@ static long edges_of(const graph *g, const double *x, const double *distances, c
     return count;
 }
 
-/* rows: m x d. distances, numbers: m x k, the nearest first. most_edges: room for the edges of a
- * row. product: m x columns. largest: m; minus infinity where a row has no edge, or none that is not
- * infinitely weak, and its product is that of its nearest vertex, or 0 if that is not known. */
+/* rows: m x d. distances, numbers: m x k, the nearest first. most_edges: the largest number of
+ * edges of a row. product: m x columns. largest: m. If all weights of a row are 0, largest is minus
+ * infinity and the product has the values of its nearest vertex, or 0 if that is unknown. */
 int neighbor_sums(const double *rows, const double *distances, const long *numbers,
                       const double *vertices, const double *radii, const int *starts,
                       const int *ends, const int *reverse, const double *weighted, double *product,

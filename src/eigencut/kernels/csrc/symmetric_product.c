@@ -1,8 +1,8 @@
-/* Products of a symmetric matrix, kept as the tiles of its upper half, with a block of vectors.
+/* Multiplies a symmetric matrix, stored as the tiles of its upper half, by a block of vectors.
  *
- * Every tile is read from memory once and used twice: for its own rows, and mirrored for its
+ * Each tile is read from memory once and used twice: for its own rows, and mirrored for its
  * columns. Compiled for AVX-512 and AVX2, with -DVECTOR_BITS=512 or 256 and -DNAME=...; elsewhere
- * BLAS is as good.
+ * BLAS is as fast.
  */
 #include "kernels.h"
 
@@ -15,13 +15,13 @@ enum { VECTOR_BYTES = 32, GROUP = 3 };
 enum {
     LANES = VECTOR_BYTES / sizeof(double),
     PANEL = COLUMNS_MULTIPLE,
-    BLOCK = 192 /* side of the blocks that are used twice while the second-level cache has them */
+    BLOCK = 192 /* side of blocks that stay in the level-2 cache while they are used twice */
 };
 
 typedef double vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 
-/* sums(i, :) += sum_j a(i, j) V(j, :) for `group` rows i and `vectors` vectors of columns, numbers
- * the compiler knows; a(i, j) is at i * down + j * across. */
+/* sums(i, :) += sum_j a(i, j) V(j, :) for `group` rows i and `vectors` vectors of columns, which
+ * are compile-time constants; a(i, j) is at a[i * down + j * across]. */
 INLINE void multiply_some(const double *a, long down, long across, long length, const double *V,
                           double *sums, long width, const int group, const int vectors) {
     vector sum[GROUP][2 * PANEL / LANES];
@@ -54,9 +54,9 @@ static void multiply(const double *a, long down, long across, long rows, long le
         multiply_rows(a, down, across, rows, length, V + c, sums + c, width, PANEL / LANES);
 }
 
-/* Add the products with the tiles first, first + step, ... to sums, size x width like V, where width
- * is a multiple of COLUMNS_MULTIPLE.
- * tiles: n_tiles squares of `side`; places: strip of rows and strip of columns of each. */
+/* Adds the products with the tiles first, first + step, ... to sums. sums and V are size x width,
+ * and width is a multiple of COLUMNS_MULTIPLE. tiles: n_tiles squares of `side`. places: the strip
+ * of rows and the strip of columns of each tile. */
 int NAME(const double *tiles, const long *places, const double *V, double *sums, long n_tiles,
          long side, long size, long width, long first, long step) {
     for (long t = first; t < n_tiles; t += step) {

@@ -1,21 +1,22 @@
 /* Weighted sums over training rows:  sums(i, c) = sum_j 2^(left_i . right_j) V(j, c).
  *
- * With the factors of a Gaussian's exponents, times log2(e), these are the sums that extend
- * eigenvectors to new rows. Compiled once for each width of vectors and precision, with
- * -DVECTOR_BITS=128, 256 or 512, -DREAL=float or double, -DREAL_BITS=32 or 64 and -DNAME=...;
- * nothing else is needed, not even Python's headers.
+ * If left_i . right_j are the exponents of a Gaussian, times log2(e), these are the sums that
+ * extend eigenvectors to new rows. Compiled once for each width of vectors and precision, with
+ * -DVECTOR_BITS=128, 256 or 512, -DREAL=float or double, -DREAL_BITS=32 or 64 and -DNAME=...; it
+ * needs no other headers, not even Python's.
  *
- * Nothing of size m x n is stored. A strip of new rows, one row per lane, meets a batch of training
- * rows in registers: exponents by multiply-adds, then the exponential, into a buffer that stays in
- * the first-level cache; the buffer meets V in registers again. Vectors are written out, so that
- * nothing depends on what the compiler finds to vectorize.
+ * Nothing of size m x n is stored. For a strip of new rows (one per lane) and a batch of training
+ * rows, registers hold the exponents and then the weights, which go to a buffer in the level-1
+ * cache. The buffer is then multiplied by V, again in registers. Vectors are explicit, so that
+ * speed does not depend on the compiler's vectorizer.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels.h"
 
-/* Register tiles: accumulators, operands and constants must fit 32 (AVX-512) or 16 registers. */
+/* Tiles in registers: accumulators, operands and constants must fit 32 (AVX-512) or 16
+ * registers. */
 #if VECTOR_BITS == 512
 enum { VECTOR_BYTES = 64, VECTORS = 2, BATCH = 6, COLUMNS = 12 };
 #elif VECTOR_BITS == 256
@@ -25,16 +26,17 @@ enum { VECTOR_BYTES = 16, VECTORS = 2, BATCH = 4, COLUMNS = 6 };
 #endif
 enum {
     LANES = VECTOR_BYTES / sizeof(REAL),
-    WIDTH = VECTORS * LANES, /* new rows of a strip */
-    DEPTH = ROWS_MULTIPLE    /* training rows of the buffer: a multiple of every BATCH */
+    WIDTH = VECTORS * LANES, /* new rows in a strip */
+    DEPTH = ROWS_MULTIPLE    /* training rows in the buffer: a multiple of every BATCH */
 };
 
 typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
 
-/* 2^t for t up to about 0 (0 where that underflows), by t = n + f with |f| <= 1/2. Adding ROUND
- * leaves n in the low bits, from where it is shifted into the exponent of the polynomial in f;
- * what is shifted out, and the carry of a negative n, are lost, as unsigned numbers allow.
- * -ffast-math would remove that addition. The polynomials interpolate at Chebyshev nodes. */
+/* 2^t for t up to about 0 (0 if it underflows), from t = n + f with |f| <= 1/2. Adding ROUND leaves
+ * n in the low bits; they are shifted to the exponent bits and added to the polynomial in f. Bits
+ * that are shifted out, and the carry of a negative n, are lost, as with all unsigned numbers.
+ * -ffast-math would remove the addition of ROUND. The polynomials interpolate at Chebyshev
+ * nodes. */
 #if REAL_BITS == 64
 typedef unsigned long long bits __attribute__((vector_size(VECTOR_BYTES)));
 enum { MANTISSA = 52, DEGREE = 10 };
@@ -63,7 +65,7 @@ INLINE vector exp2_of(vector t) {
     return (vector)(((bits)p + ((bits)shifted << MANTISSA)) & (bits)(t > LOWEST));
 }
 
-/* The weights of a strip of new rows and a batch of training rows, from p factors each. */
+/* Computes the weights of a strip of new rows and a batch of training rows, from p factors each. */
 INLINE void weights_of(const vector *strip, const REAL *right, long p, vector *weights) {
     vector t[BATCH][VECTORS];
     for (int b = 0; b < BATCH; b++)
@@ -76,7 +78,7 @@ INLINE void weights_of(const vector *strip, const REAL *right, long p, vector *w
         for (int v = 0; v < VECTORS; v++) weights[b * VECTORS + v] = exp2_of(t[b][v]);
 }
 
-/* product[c] += sum_j weights[j] V(j, c) for `columns` columns, a number the compiler knows. */
+/* product[c] += sum_j weights[j] V(j, c) for `columns` columns, a compile-time constant. */
 INLINE void multiply_some(const vector *weights, const REAL *V, long stride, const int columns,
                           vector *product) {
     vector sum[COLUMNS][VECTORS];
@@ -104,7 +106,7 @@ static void multiply(const vector *weights, const REAL *V, long stride, vector *
 #undef REST
 }
 
-/* The factors of up to WIDTH new rows, one row per lane; lanes without a row are zero. */
+/* Copies the factors of up to WIDTH new rows, one row per lane; other lanes become zero. */
 static void fill_strip(const REAL *left, long rows, long p, REAL *strip) {
     if (rows < WIDTH) memset(strip, 0, sizeof(REAL) * WIDTH * p);
     for (long i = 0; i < rows; i++)
@@ -115,7 +117,7 @@ static void fill_strip(const REAL *left, long rows, long p, REAL *strip) {
  * zeros). sums: m x columns. */
 int NAME(const REAL *left, const REAL *right, const REAL *V, double *sums, long m, long p, long n,
          long columns) {
-    /* Whole vectors: a size that is no multiple of the alignment is refused by some systems. */
+    /* Some systems refuse sizes that are not a multiple of the alignment; these are. */
     REAL *strip = aligned_alloc(VECTOR_BYTES, sizeof(REAL) * WIDTH * p);
     REAL *product = aligned_alloc(VECTOR_BYTES, sizeof(REAL) * WIDTH * columns);
     vector weights[DEPTH * VECTORS];
