@@ -99,13 +99,17 @@ def number_table(generated: dict[str, Any], real: dict[str, Any]) -> str:
 def words_table(mixed: dict[str, Any], texts: dict[str, Any]) -> str:
     """Tables with words, and texts, beside k-means and the best other method."""
     rows = []
-    titles = {"chosen on": "used for tuning", "held out": "other", "real": "real"}
+    titles = {
+        "chosen on": "generated tables with words, used for tuning",
+        "held out": "other generated tables with words",
+        "real": "real tables with words",
+    }
     for group, title in titles.items():
         sets = list(mixed["methods"][group].values())
         means = {name: np.mean([of[name]["ari"] for of in sets]) for name in sets[0]}
         ours, theirs = means.pop("eigencut"), means.pop("k-means, one-hot")
         best = max(means, key=lambda name: means[name])
-        first = f"tables with words, {title} ({len(sets)} tables)"
+        first = f"{title} ({len(sets)} sets)"
         rows.append([first, f"{ours:.2f}", f"{theirs:.2f}", f"{means[best]:.2f} ({best})"])
     for name in ("WordNet glosses", "docstrings", "ICD-10 diagnoses"):
         of = texts["samples"][name]["methods"]
