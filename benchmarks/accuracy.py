@@ -71,13 +71,13 @@ def quality_table(results: dict[str, Any]) -> str:
         + [mean(results[suite][peer]["ari"].values()) for peer in PEERS]
         for suite, title in SUITES.items()
     ]
-    return table(["data, K given", *PEERS.values()], rows)
+    return table(["mean ARI", *PEERS.values()], rows)
 
 
 def number_table(generated: dict[str, Any], real: dict[str, Any]) -> str:
     """How often K is found, and what it costs where it is not."""
     rows = []
-    for title, wanted in (("families that rules were tuned on", False), ("other families", True)):
+    for title, wanted in (("kinds used for tuning", False), ("other kinds", True)):
         found = [
             line
             for name, of in generated["known"].items()
@@ -92,26 +92,31 @@ def number_table(generated: dict[str, Any], real: dict[str, Any]) -> str:
     for name, of in real.items():
         scores = [f"{of['ARI']:.2f}", f"{of['ARI of the true K']:.2f}"]
         rows.append([name, f"{of['K']}", f"{of['found']}", *scores])
-    return table(["data", "true K", '`GPOD("auto")` finds', "ARI", "ARI with K given"], rows)
+    head = ["data", "true K", 'K that `"auto"` finds', 'ARI with `"auto"`', "ARI with K given"]
+    return table(head, rows)
 
 
 def words_table(mixed: dict[str, Any], texts: dict[str, Any]) -> str:
     """Tables with words, and texts, beside k-means and the best other method."""
     rows = []
-    titles = {"chosen on": "tuned on", "held out": "not tuned on", "real": "real"}
+    titles = {
+        "chosen on": "generated tables with words, used for tuning",
+        "held out": "other generated tables with words",
+        "real": "real tables with words",
+    }
     for group, title in titles.items():
         sets = list(mixed["methods"][group].values())
         means = {name: np.mean([of[name]["ari"] for of in sets]) for name in sets[0]}
         ours, theirs = means.pop("eigencut"), means.pop("k-means, one-hot")
         best = max(means, key=lambda name: means[name])
-        first = f"tables with words, {title} ({len(sets)})"
+        first = f"{title} ({len(sets)} sets)"
         rows.append([first, f"{ours:.2f}", f"{theirs:.2f}", f"{means[best]:.2f} ({best})"])
     for name in ("WordNet glosses", "docstrings", "ICD-10 diagnoses"):
         of = texts["samples"][name]["methods"]
         umap = of["UMAP + HDBSCAN or KMeans, best of 4"]["ari"]
         scores = [f"{of['GPOD']['ari']:.2f}", f"{of['KMeans']['ari']:.2f}", f"{umap:.2f} (UMAP)"]
         rows.append([f"texts: {name}", *scores])
-    return table(["data, K given", "eigencut", "k-means", "best other method"], rows)
+    return table(["mean ARI", "eigencut", "k-means", "best other method"], rows)
 
 
 def sure_table(results: dict[str, Any]) -> str:
@@ -120,7 +125,8 @@ def sure_table(results: dict[str, Any]) -> str:
         [name, f"{of['n_training']:,}", f"{of['said']:.2f}", f"{of['agreed']:.2f}"]
         for name, of in results["sets"].items()
     ]
-    return table(["data", "training rows", "mean probability", "refits that agree"], rows)
+    head = ["data", "training rows", "mean probability", "share of labels that refits repeat"]
+    return table(head, rows)
 
 
 def speed_table(results: list[dict[str, Any]], rows: Iterable[int]) -> str:
@@ -137,7 +143,7 @@ def speed_table(results: list[dict[str, Any]], rows: Iterable[int]) -> str:
         for of in results
         if of["rows"] in asked
     ]
-    head = ["data", "eigencut", "scikit-learn kNN", "ARI", "scikit-learn's ARI"]
+    head = ["data", "eigencut: time", "scikit-learn: time", "eigencut: ARI", "scikit-learn: ARI"]
     return table(head, lines)
 
 

@@ -126,15 +126,15 @@ def files(make: Callable[[int], Any]) -> str:
 
 
 CLAIMS: dict[str, Callable[[Callable[[int], Any]], str]] = {
-    "two moons: ARI": labels_of_moons,
-    "labels rows it has not seen: ARI": new_rows,
+    "two moons, rows of the fit: ARI": labels_of_moons,
+    "two moons, new rows: ARI": new_rows,
     "digits: ARI": labels_of_digits,
-    "digits: rows that get a cluster": every_row,
-    "digits: rows whose `predict` is their `labels_`": as_fitted,
-    "soft labels; how many agree with `predict`": soft_labels,
-    "weights of rows": weights,
-    "updates that keep cluster numbers": updates,
-    "files that run no code when loaded": files,
+    "digits: rows that are in a cluster": every_row,
+    "digits: rows for which `predict` equals `labels_`": as_fitted,
+    "two moons, new rows: the likeliest cluster is that of `predict`": soft_labels,
+    "`fit` takes weights of rows": weights,
+    "`update` adds rows and keeps cluster numbers": updates,
+    "two moons: a model file that runs no code": files,
 }
 
 

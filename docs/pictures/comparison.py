@@ -102,7 +102,10 @@ def main() -> None:
         ax.set_title(method)
     save(figure, "comparison")
 
-    lines = ["| method | " + " | ".join(SETS) + " | all six |", "|---" * (len(SETS) + 2) + "|"]
+    lines = [
+        "| method | " + " | ".join(SETS) + " | time for all six |",
+        "|---" * (len(SETS) + 2) + "|",
+    ]
     for method, said in scores.items():
         name = method.replace("\n", " ")
         lines.append(f"| {name} | {' | '.join(said)} | {seconds[method] * 1000:.0f} ms |")
