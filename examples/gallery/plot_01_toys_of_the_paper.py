@@ -2,8 +2,9 @@
 The toys of the paper
 =====================
 
-Both cuts are fitted on 2000 rows that form circles and moons. They label 500 new rows without a
-mistake. This is Figure 1 of the paper. You only give the number of clusters.
+As in Figure 1 of the paper, ``GPOD`` is fitted on 2000 rows that form circles or moons. With each
+of its two cuts, ``ncut`` and ``ratiocut``, it labels 500 new rows without a mistake. You only give
+the number of clusters.
 """
 
 import matplotlib.pyplot as plt

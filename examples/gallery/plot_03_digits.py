@@ -2,9 +2,9 @@
 Handwritten digits
 ==================
 
-Ten clusters of images, found without any label, are nearly the ten digits. But eights are among
-the threes, and slanted ones form a cluster of their own. The model labels new images as well as the
-old ones. The images that it is unsure of are hard for people, too.
+``GPOD`` finds ten clusters of images without any label. Eight of them are nearly one digit each,
+but most ones share a cluster with the eights. The model labels new images as well as the training
+images. Images that it is unsure of are hard for people, too.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +22,9 @@ print(f"ARI on {len(X)} training images: {adjusted_rand_score(y, model.labels_):
 print(f"ARI on {len(X_new)} new images:  {adjusted_rand_score(y_new, model.predict(X_new)):.2f}")
 
 # %%
-# What each cluster is: its most typical images are those with the largest margin. The number on
-# the left is how many of the cluster's images are of its most frequent digit.
+# Each line shows the images of one cluster with the largest margins, which means the clearest
+# labels. On the left you see the most frequent digit of the cluster, and how many of its images
+# show this digit.
 
 margins = model.predict_margin(X)
 figure, axes = plt.subplots(10, 9, figsize=(7, 8))
@@ -38,11 +39,12 @@ for k, line in enumerate(axes):
         ax.imshow(X[row].reshape(8, 8), cmap="gray_r")
     for ax in line:
         ax.axis("off")
-figure.suptitle("The most typical images of each cluster")
+figure.suptitle("The clearest images of each cluster")
 plt.show()
 
 # %%
-# And the new images it is least sure of, with the two most probable clusters.
+# These are the new images that the model is least sure of. Above each image you see the most
+# frequent digits of the two most probable clusters, with the probabilities.
 
 names = [np.bincount(y[model.labels_ == k], minlength=10).argmax() for k in range(10)]
 p = model.predict_proba(X_new)

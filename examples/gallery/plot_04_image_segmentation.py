@@ -1,11 +1,11 @@
 """
-A photograph in pieces
-======================
+A photograph in segments
+========================
 
-``eigencut.image.segment`` labels the 273 000 pixels of a photograph in two seconds, through
-**landmarks**. Spectral clustering keeps areas that change gradually in one piece, such as the sky
-or the table. k-means, on the same colours and places, divides by brightness, and SLIC makes
-connected tiles of similar size.
+``eigencut.image.segment`` divides a photograph of 273 000 pixels into segments in about two
+seconds. It keeps areas that change gradually in one piece, such as the pagoda or the table.
+k-means, on the same colours and places, divides these areas by brightness. SLIC makes connected
+tiles of similar size.
 """
 
 import time
@@ -29,12 +29,12 @@ def by_kmeans(image):
     places = np.indices((height, width)).reshape(2, -1).T
     colours = rgb2lab(image).reshape(-1, 3)
     rows = np.column_stack([part / np.sqrt(part.var(axis=0).sum()) for part in (colours, places)])
-    rows[:, 3:] /= 2  # place counts half, as above
+    rows[:, 3:] /= 2  # the place counts half as much as the colour, as in segment
     return KMeans(K, n_init=1, random_state=0).fit_predict(rows).reshape(height, width)
 
 
 # %%
-# Colour and, half as much, place. Each piece is shown in its mean colour.
+# Each segment is shown in its mean colour.
 
 figure, axes = plt.subplots(2, 4, figsize=(14, 5.4), layout="constrained")
 for row, (name, image) in zip(axes, photographs.items(), strict=True):
@@ -56,8 +56,9 @@ for ax in axes.flat:
 plt.show()
 
 # %%
-# Without a number it finds what is clearly apart, often no more than two or three pieces.
-# Superpixels first (``n_segments``) make borders smoother.
+# Without a number of segments, you often get only two or three: those that are clearly apart. With
+# ``n_segments=800``, eigencut first makes about 800 small pieces, called superpixels, and joins
+# them. This is faster, but borders are coarser.
 
 china = photographs["china"]
 ways = {

@@ -3,8 +3,8 @@ Customers in a mixed table
 ==========================
 
 This table has numbers, words, ordered words, dates and missing values. ``TableModel`` recognizes
-what each column holds, and the three clusters are nearly the three kinds of customers that made the
-table. ``describe`` tells you what the clusters are in words that a colleague understands.
+what each column holds, and finds the three kinds of customers that we generated. ``describe`` shows
+what distinguishes the clusters.
 """
 
 import matplotlib.pyplot as plt
@@ -38,30 +38,26 @@ customers.loc[rng.random(900) < 0.05, "age"] = np.nan
 print(customers.head())
 
 # %%
-# Only the order of the plans must be given; what to do about gaps is a choice. (With ``"auto"``
-# there are five clusters: customers who changed their plan are two of them.)
+# ``TableModel`` cannot know the order of the plans, so give it. Also choose what to do with missing
+# values: here the median replaces them.
 
 model = TableModel(GPOD(3), columns={"plan": ["small", "medium", "large"]}, missing="median").fit(
     customers
 )
 print(model.summary())
-print(
-    f"ARI with the kinds that the table was made of: {adjusted_rand_score(kind, model.labels_):.2f}"
-)
+print(f"ARI (agreement with the true kinds): {adjusted_rand_score(kind, model.labels_):.2f}")
 
 # %%
-# What they are:
+# What distinguishes each cluster, and a typical customer:
 
 print(model.describe(customers, n_columns=3, n_typical=1))
 
 # %%
-# Colours are clusters; crosses are customers whose margin is below a half.
+# Left: each colour is a cluster. Right: each cluster lives mainly in one town.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-torn = model.predict_margin(customers) < 0.5
 colours = np.array(["#0072B2", "#D55E00", "#009E73"])[model.labels_]
 axes[0].scatter(customers["age"], customers["spends"], s=12, c=colours)
-axes[0].scatter(customers["age"][torn], customers["spends"][torn], marker="x", s=45, c="black")
 axes[0].set(xlabel="age", ylabel="spends", yscale="log")
 counts = pd.crosstab(model.labels_, customers["town"], normalize="index")
 counts.plot.barh(stacked=True, ax=axes[1], color=["#56B4E9", "#E69F00", "#999999"])

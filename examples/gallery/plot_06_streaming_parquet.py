@@ -2,8 +2,8 @@
 Rows from a folder of Parquet files
 ===================================
 
-A million rows in twenty files are fitted and labelled without ever being in memory together. The
-model is, to the last bit, that of the same rows in memory.
+You can fit and label a million rows in twenty files without having all of them in memory. The model
+is the same, to the last bit, as from a fit of the same rows in memory.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ for number in range(20):
     pd.DataFrame(X, columns=["x", "y"]).to_parquet(folder / "rows" / f"{number:02}.parquet")
 
 # %%
-# ``Rows`` are read in blocks, twice for a fit and once for labels.
+# ``Rows`` are read in blocks: here twice for the fit, and once for the labels.
 
 rows = Rows.from_file(folder / "rows")
 start = time.process_time()
@@ -33,7 +33,7 @@ model.predict_stream(rows, folder / "labels.npy")
 print(f"fit and labels of a million rows: {time.process_time() - start:.1f} s of one processor")
 
 # %%
-# The same in memory, for comparison.
+# For comparison, this fits the same rows in memory.
 
 everything = pd.read_parquet(folder / "rows").to_numpy()
 in_memory = GPOD(2, affinity=Landmarks(500)).fit(everything)
@@ -44,7 +44,8 @@ print(
 )
 
 # %%
-# A million rows are too many for dots: darker is denser, and the crosses are the landmarks.
+# Each colour is a cluster, and dark regions have many rows. The crosses are the landmarks: 500
+# points that represent all rows.
 
 figure, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
 for k, colours in enumerate(("Blues", "Oranges")):

@@ -2,8 +2,9 @@
 On a Dask cluster
 =================
 
-The rows stay on the workers. The client only gets the landmarks and one small matrix. The model is
-the same to the last bit for any chunks of the rows.
+The rows stay on the workers. Your own process only gets the landmarks, which are points that
+represent the rows, and one small matrix. The model is the same, to the last bit, for any chunks of
+the rows.
 """
 
 import dask.array as da
@@ -27,7 +28,7 @@ with (
     for chunk in (20_000, 7_001):
         rows = da.from_array(X, chunks=(chunk, 2))
         models[chunk] = fit(GPOD(6, affinity=Landmarks(300)), rows)
-    labels = predict(models[7_001], rows).compute()  # lazy until then
+    labels = predict(models[7_001], rows).compute()  # computes the labels on the workers
 
 alone = GPOD(6, affinity=Landmarks(300)).fit(X)
 for chunk, model in models.items():
@@ -36,8 +37,7 @@ for chunk, model in models.items():
 print("the same labels:", bool((labels == alone.labels_).all()))
 
 # %%
-# Left: the chunks of 7001 rows, as they were dealt. Right: the clusters that all of them agree
-# on.
+# Left: the chunk of each row, for chunks of 7001 rows. Right: the cluster of each row.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 shown = np.random.default_rng(0).choice(len(X), 6000, replace=False)

@@ -2,9 +2,9 @@
 A budget of fifty labels
 ========================
 
-A few known labels help most if a class consists of several clusters. Here each of three classes is
-two blobs, so no clustering without labels can find the classes. With known labels, cluster k is
-class k, and ``predict`` needs no labels.
+A few known labels help most if a class consists of several clusters. Here each of three classes
+consists of two blobs, so no clustering without labels can find the classes. With known labels,
+cluster k is class k, and ``predict`` labels new rows.
 """
 
 import warnings
@@ -17,7 +17,7 @@ from sklearn.semi_supervised import LabelSpreading
 
 from eigencut import GPOD
 
-warnings.simplefilter("ignore", RuntimeWarning)  # of LabelSpreading, where no label reaches a row
+warnings.simplefilter("ignore", RuntimeWarning)  # of LabelSpreading, if no label reaches a row
 
 X, blob = make_blobs(
     900, centers=[[0, 0], [4, 0], [8, 0], [0, 4], [4, 4], [8, 4]], cluster_std=0.8, random_state=0
@@ -26,7 +26,8 @@ truth = np.array([0, 1, 2, 1, 2, 0])[blob]  # opposite blobs are one class
 X, X_new, truth, truth_new = X[:700], X[700:], truth[:700], truth[700:]
 
 # %%
-# Labels are drawn at random, the same ones for both methods; five draws of each budget.
+# For each number of labels, we draw the labelled rows at random, up to five times. Both methods get
+# the same labels.
 
 budgets = [6, 12, 25, 50, 100]
 scores = {"eigencut": [], "LabelSpreading": []}
@@ -46,8 +47,8 @@ for budget in budgets:
         scores[name].append(np.mean(values))
 
 # %%
-# Left: fifty labels (circled) and the classes of 200 new rows. Right: the share of new rows with
-# the right class, by budget.
+# Left: fifty labelled rows (circled), and the predicted classes of 200 new rows. Right: the share
+# of new rows with the right class.
 
 asked = np.random.default_rng(0).choice(len(X), 50, replace=False)
 known = np.full(len(X), -1)

@@ -2,9 +2,9 @@
 How many clusters?
 ==================
 
-``select`` gives every number of clusters a score: how clearly the graph falls into that many parts.
-One high peak means one clear number. Two peaks mean clusters at two levels of detail. No peak means
-that the rows may be one cluster.
+``select`` gives each number of clusters K a score. A high score means that K clusters are clearly
+separate. One high peak means that one K is clear. Two peaks mean that the clusters form groups. No
+peak means that the rows may be one cluster.
 """
 
 import warnings
@@ -17,7 +17,7 @@ import eigencut
 from eigencut import GPOD, GraphWarning
 from eigencut.plotting import HierarchyDisplay
 
-warnings.simplefilter("ignore", GraphWarning)  # which says that one heap may be one cluster
+warnings.simplefilter("ignore", GraphWarning)  # "The rows look like one cluster", and others
 
 rng = np.random.default_rng(0)
 triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])
@@ -35,6 +35,9 @@ sets = {
     "one heap": rng.normal(size=(600, 2)),
 }
 
+# %%
+# Above: the clusters that ``GPOD("auto")`` finds. Below: the score of each K.
+
 figure, axes = plt.subplots(2, len(sets), figsize=(12, 5.4), layout="constrained")
 for (above, below), (name, X) in zip(axes.T, sets.items(), strict=True):
     table = eigencut.select(X, n_clusters=range(2, 13))
@@ -51,7 +54,8 @@ axes[1, 0].set_ylabel("score")
 plt.show()
 
 # %%
-# The three groups of three have peaks at 3 and at 9. The tree of clusters has both answers:
+# The scores of the three groups of three have peaks at 3 and at 9. The tree shows how the 9
+# clusters form 3 groups.
 
 model = GPOD(9).fit(sets["three groups of three"])
 HierarchyDisplay.from_estimator(model)

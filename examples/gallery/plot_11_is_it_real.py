@@ -2,9 +2,9 @@
 Are the clusters real?
 ======================
 
-Every method finds two clusters in a uniform square if you ask for two. ``significance`` fits the
-model again on simulated rows that form one cluster, and compares the cuts. The moons are far easier
-to cut than these rows, but the square is not.
+Every method finds two clusters in a uniform square if you ask for two. ``significance`` also fits
+the model on simulated rows that form one cluster, and compares how easily they can be cut. The
+moons are far easier to cut than the simulated rows. The square is not.
 """
 
 import matplotlib.pyplot as plt
@@ -34,5 +34,7 @@ for (left, right), (name, X) in zip(axes, sets.items(), strict=True):
 plt.show()
 
 # %%
-# A small p-value says that there is more than one cluster, not that there are two. And the number
-# must not have been chosen on the same rows.
+# The black line is the cut value of the rows, and the bars are those of simulated rows: smaller is
+# easier to cut. A p-value of at most 0.05 means that there is more than one cluster. It does not
+# mean that there are two. If you chose the number of clusters on the same rows, the p-value is too
+# small.

@@ -1,9 +1,9 @@
 """
-A model to ONNX, and back
-=========================
+A model in an ONNX file
+=======================
 
-An ONNX file holds a model that onnxruntime runs without eigencut, in C++, Java or a browser. It
-gives 100 000 rows the same labels as eigencut. The file has some kilobytes.
+onnxruntime runs the model in an ONNX file without eigencut, for example in C++, Java or a browser.
+Here it gives 100 000 rows the same labels as eigencut.
 """
 
 import tempfile
@@ -28,7 +28,8 @@ for file in sorted(folder.iterdir()):
     print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
 
 # %%
-# What a service would do: nothing of eigencut is needed here.
+# A service needs only onnxruntime, and not eigencut. The last line compares its labels with those
+# of eigencut.
 
 session = onnxruntime.InferenceSession(folder / "moons.onnx")
 X_new, _ = make_moons(100_000, noise=0.08, random_state=1)
@@ -38,8 +39,9 @@ print(f"onnxruntime: {time.process_time() - start:.2f} s for {len(X_new)} rows")
 print("labels that differ:", int(np.sum(labels != load(folder / "moons.eigencut").predict(X_new))))
 
 # %%
-# Labels and support of a whole plane, by onnxruntime: support falls with the distance from the
-# data.
+# onnxruntime computed the labels (left) and the support (right) of every place in the plane.
+# Support is the logarithm of the mean similarity to the training rows. It falls with the distance
+# from them.
 
 at = np.stack(np.meshgrid(np.linspace(-2, 3, 300), np.linspace(-1.3, 1.8, 200)), axis=-1)
 labels, support = session.run(["labels", "support"], {"X": at.reshape(-1, 2)})

@@ -2,8 +2,8 @@
 Rows from elsewhere
 ===================
 
-A model labels every row, and tells you how far to trust the label. Far from the training rows, the
-similarity to them (the support) falls, all clusters become equally probable, and with
+A model labels every row, and tells you how far to trust the label. For a row far from the training
+rows, the similarity to the training rows is low, all clusters are equally probable, and with
 ``outliers="label"`` the label is -1.
 """
 
@@ -31,20 +31,20 @@ print(
 )
 
 # %%
-# Labels of old and new rows, with the line beyond which support ends.
+# Crosses are new rows. Rows outside the dashed line are unlike the training rows.
 
 ClusterDisplay.from_estimator(model, X, X_new=X_new)
 plt.show()
 
 # %%
-# The support of new rows beside that of the training rows: those from elsewhere are in the first
-# bar.
+# The similarity of training rows and new rows to the training rows. The rows from elsewhere are in
+# the first bar.
 
 SupportDisplay.from_estimator(model, X, X_new=X_new)
 plt.show()
 
 # %%
-# Probabilities say the same: where the training rows say nothing, the largest is a half.
+# Far from the training rows, both clusters have the probability 0.5.
 
 p = model.predict_proba(X_new).max(axis=1)
 print(f"largest probability: {p[:200].mean():.2f} on usual rows, {p[200:].mean():.2f} on others")

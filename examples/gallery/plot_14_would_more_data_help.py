@@ -2,9 +2,9 @@
 Would more data help?
 =====================
 
-``learning_curve`` fits models on growing samples, and measures how much worse their clusters are
-than those of all rows. Here twice as many rows would improve the cut by a fraction of a percent, so
-you need no more rows.
+``learning_curve`` fits models on growing samples, and measures how much worse they are than a model
+of all rows (the excess risk). Here twice as many rows would lower the risk by less than one
+percent, so you need no more rows.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ curve = learning_curve(model, X, sizes=[60, 100, 160, 250, 400], n_repeats=6)
 print(curve)
 
 # %%
-# Each dot is a fit; the line is fitted to their logarithms. The theory promises a slope of -1/2
-# at least; near the best functions it is -1.
+# Each dot is a fit on a sample, and the solid line is fitted to the dots. The dashed line has the
+# slope -1/2 of the bounds in the paper. The measured excess risk falls faster.
 
 LearningCurveDisplay.from_curve(curve)
 plt.show()

@@ -1,9 +1,9 @@
 """
-Every picture of a model
-========================
+Seven pictures of a model
+=========================
 
-``eigencut.plotting`` draws clusters, eigenvalues, margins, similarities and more. You make each
-display by ``from_estimator``, as in scikit-learn, and find the result in ``ax_`` and ``figure_``.
+``eigencut.plotting`` draws clusters, eigenvalues, margins, similarities and more. As in
+scikit-learn, ``from_estimator`` draws a plot, and you find the result in ``ax_`` and ``figure_``.
 All plots on this page show one model of handwritten digits.
 """
 
@@ -23,46 +23,48 @@ from eigencut.plotting import (
 
 images = load_digits().data
 X, X_new = images[:1400], images[1400:]
-model = GPOD(10, solver="relaxed").fit(X)  # which has eigenvalues
+model = GPOD(10, solver="relaxed").fit(X)  # a relaxed cut, which has eigenvalues
 
 # %%
-# Clusters in a plane: 64 columns are projected, and the picture says how.
+# Clusters: the axes are the first two principal components of the 64 columns.
 
 ClusterDisplay.from_estimator(model, X, X_new=X_new)
 plt.show()
 
 # %%
-# Eigenvalues, and the gap behind the tenth.
+# Eigenvalues: the band marks the gap after the tenth.
 
 SpectrumDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# Two eigenfunctions, and the axes that the rotation found.
+# Rows as points, in coordinates from eigenvectors. Each arrow is the direction of a cluster.
 
 EmbeddingDisplay.from_estimator(model, X)
 plt.show()
 
 # %%
-# How sure the labels of new rows are.
+# Margins of new rows: 0 is between two clusters, and 1 is clear.
 
 MarginDisplay.from_estimator(model, X_new)
 plt.show()
 
 # %%
-# What the clusters cost, on training rows and on rows left out.
+# Cut values: which share of each cluster's similarity leads to other clusters, on training rows and
+# on new rows.
 
 CutValueDisplay.from_estimator(model, X_new)
 plt.show()
 
 # %%
-# Similarities, sorted by cluster: blocks are clusters, and what lies beside them joins two.
+# Similarities, with rows sorted by cluster. Each block on the diagonal is a cluster. Dots elsewhere
+# are similar rows of different clusters.
 
 SimilarityDisplay.from_estimator(model, X)
 plt.show()
 
 # %%
-# Which clusters are one group in coarser cuts.
+# Hierarchy: which clusters join into larger groups.
 
 HierarchyDisplay.from_estimator(model)
 plt.show()

@@ -2,9 +2,9 @@
 Regions of a map
 ================
 
-Counties that are alike *and* touch each other form a region. ``eigencut.spatial.regions`` finds the
-five regions that made this map, each in one piece. ``GPOD`` on the same columns, without the map,
-finds clusters that are scattered over the map.
+``eigencut.spatial.regions`` divides a map into regions of similar counties, each in one piece. Here
+it nearly finds the five regions that we generated. ``GPOD`` on the same columns does not know the
+map, so some counties of its clusters are scattered.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ from sklearn.metrics import adjusted_rand_score
 import eigencut
 
 # %%
-# A generated country of 400 counties: the cells of places at random. Counties touch where cells
-# have a common border; income and age differ between five regions, and vary within.
+# We generate a country of 400 counties. Income and age differ between five regions, and vary within
+# each region.
 
 rng = np.random.default_rng(4)
 places = rng.random((400, 2))
@@ -29,7 +29,7 @@ mirrored = [
     [2, 0] + places * [-1, 1],
     [0, 2] + places * [1, -1],
 ]
-cells = Voronoi(np.vstack([places, *mirrored]))  # mirrors make the border of the country straight
+cells = Voronoi(np.vstack([places, *mirrored]))  # mirrored places make the outer border straight
 shapes = [cells.vertices[cells.regions[cells.point_region[i]]] for i in range(400)]
 borders = cells.ridge_points[(cells.ridge_points < 400).all(axis=1)]
 
@@ -43,15 +43,16 @@ counties = pd.DataFrame(
 )
 
 # %%
-# Which counties touch is given as a list of pairs; a sparse matrix, libpysal's weights or the
-# geometries of a GeoDataFrame (``contiguity="queen"``) do as well.
+# Here ``contiguity`` is a list of the pairs of counties that touch. It can also be a sparse matrix
+# or libpysal weights. For a GeoDataFrame, leave it out.
 
 region = eigencut.spatial.regions(counties, ["income", "age"], 5, contiguity=borders)
 cluster = eigencut.GPOD(5).fit(counties).labels_
 print(counties.groupby(region).agg(["mean", "size"]).round(1))
 
 # %%
-# Neighbouring counties of one region are in one colour.
+# Left: the income. Middle and right: each colour is a region or a cluster. ARI is the agreement
+# with the true regions: 1 is perfect.
 
 shown = {
     "income": counties["income"],

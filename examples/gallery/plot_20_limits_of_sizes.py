@@ -2,8 +2,9 @@
 Clusters of limited size
 ========================
 
-Four vans deliver parcels, and each takes at most 30 % of them. The cut finds the towns. Then the
-limit moves the parcels that fit another van almost as well. New parcels follow the same rule.
+Four vans deliver parcels, and each van takes 20 % to 30 % of the parcels. ``GPOD`` finds the four
+towns, and moves parcels that fit another van almost as well, until the limits hold. New parcels
+follow the same rule.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +26,8 @@ for ax, model, title in zip(axes, (free, limited), ("no limits", "20 % to 30 % e
 plt.show()
 
 # %%
-# Limits hold exactly on the rows of the fit; on tomorrow's parcels, up to chance.
+# The shares of the vans: the limits hold exactly for the parcels of the fit, and approximately for
+# those of tomorrow.
 
 tomorrow, _ = make_blobs([340, 200, 160, 100], centers=centres, cluster_std=0.9, random_state=1)
 for name, labels in (("today", limited.labels_), ("tomorrow", limited.predict(tomorrow))):

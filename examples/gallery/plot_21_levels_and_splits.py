@@ -2,8 +2,9 @@
 Several levels of one fit
 =========================
 
-One fit of ten clusters of digits also gives coarser levels, whose groups consist of whole clusters.
-``SplitDisplay`` draws how groups split. It can draw any labellings of the same rows.
+A fit with ten clusters of digits also gives coarser levels, whose groups consist of whole clusters.
+``SplitDisplay`` draws how groups split into clusters. It can also draw any other labellings of the
+same rows.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ from eigencut.plotting import SplitDisplay
 X, digit = load_digits(return_X_y=True)
 model = GPOD(10).fit(X)
 names = {}
-for number in range(10):  # called by the digit that most of its rows are
+for number in range(10):  # name each cluster by its most frequent digit
     name = f"mostly {np.bincount(digit[model.labels_ == number]).argmax()}"
     names[number] = name if name not in names.values() else f"{name}, too"
 model.set_names(names)
@@ -24,13 +25,14 @@ SplitDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# New rows get labels of all levels.
+# Label rows at three levels: a line for each level, a column for each row.
 
 levels = model.predict_levels(X[:8], (10, 4, 2))
 print(levels)
 
 # %%
-# Fits with two to six clusters are not nested: bands cross where rows change company.
+# For comparison, five separate fits with two to six clusters. Their clusters need not be nested:
+# with five clusters, two groups of rows join that were apart with four.
 
 labellings = [GPOD(k).fit_predict(X) for k in range(2, 7)]
 SplitDisplay.from_labels(labellings)

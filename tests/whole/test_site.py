@@ -24,7 +24,7 @@ from eigencut import (
     report,
     theory,
 )
-from eigencut.integrations import bertopic, dask, image, scanpy, spark, spatial
+from eigencut.integrations import bertopic, dask, image, layers, scanpy, spark, spatial
 
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
 # These run with every change, all of them when the site is built.
@@ -48,7 +48,7 @@ def public_names():
             yield f"eigencut.{name}"
     for room in (inspection, theory, export, plotting, report, compat, image, scanpy, spatial):
         yield from (f"{room.__name__}.{name}" for name in room.__all__)
-    for module in (bertopic, dask, spark):
+    for module in (bertopic, dask, layers, spark):
         for name, item in vars(module).items():
             if inspect.isfunction(item) and item.__module__ == module.__name__ and name[0] != "_":
                 yield f"{module.__name__}.{name}"
