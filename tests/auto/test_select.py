@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
@@ -343,3 +343,10 @@ def test_its_warning_does_not_send_users_to_itself():
         found = select(X)
     assert not any("eigencut.select" in str(one.message) for one in caught)
     assert repr(found) == str(found) and "score" in repr(found)
+
+
+def test_the_best_is_what_the_model_is_fitted_with():
+    """A finer number that is believed is taken before a coarser one with a higher score."""
+    found = select(load_iris().data)
+    assert found.best.n_clusters == found.model.n_clusters_ == 3
+    assert found.best.score < max(choice.score for choice in found.choices)

@@ -2,8 +2,8 @@
 
 Single linkage merges the parts of the minimum spanning tree by the length of its edges. A part has
 a wide gap around it if the edge that joins it to another is ``POLICY.wide_gap`` times as long as
-the longest edge inside, and it has the rows of a cluster. Where all rows are in such parts, these
-are the clusters.
+the longest edge inside (``sure_gap`` if K is not given), and it has the rows of a cluster. Where
+all rows are in such parts, these are the clusters.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from eigencut.neighbors.search import SearchedRows
 
 @dataclass
 class _Part:
-    """A part of the tree: its rows, its longest edge, the edge that joins it, and its halves."""
+    """A part of the tree: its rows, a wide gap around it, the edge that joins it, its halves."""
 
     rows: float
-    inside: float
+    wide: float
     joined: float = np.inf
     halves: tuple[int, int] | None = None
 
     @property
     def is_apart(self) -> bool:
-        is_wide = self.joined >= POLICY.wide_gap * self.inside
-        return is_wide and self.rows >= POLICY.least_cluster
+        return self.joined >= self.wide and self.rows >= POLICY.least_cluster
 
 
 def clusters_with_gaps(
@@ -46,7 +45,8 @@ def clusters_with_gaps(
     points, n = searched.points.points, len(rows)
     if sparse.issparse(points) or has_steps(points):
         return None
-    origin, end, length = _spanning_edges(searched, joins=n_clusters is None)
+    times = POLICY.sure_gap if n_clusters is None else POLICY.wide_gap
+    origin, end, length = _spanning_edges(searched, most_parts=n_clusters or 1)
     order = np.argsort(-length, kind="stable")
     n_cut = int(rows.sum() / POLICY.least_cluster) if n_clusters is None else 2 * n_clusters + 50
     cut, left = order[:n_cut], order[n_cut:]
@@ -56,7 +56,7 @@ def clusters_with_gaps(
     longest = np.where(np.bincount(small) > 1, 0.0, np.median(length) if len(length) else 0.0)
     np.maximum.at(longest, small[origin[left]], length[left])
     for part, inside in zip(parts, longest, strict=True):
-        part.inside = float(inside)
+        part.wide = times * float(inside)
     roots = list(range(len(parts)))
     for edge in cut[::-1]:
         halves = _root(roots, small[origin[edge]]), _root(roots, small[end[edge]])
@@ -64,7 +64,7 @@ def clusters_with_gaps(
             parts[half].joined, roots[half] = float(length[edge]), len(parts)
         roots.append(len(parts))
         count = parts[halves[0]].rows + parts[halves[1]].rows
-        parts.append(_Part(count, float(length[edge]), halves=halves))
+        parts.append(_Part(count, times * float(length[edge]), halves=halves))
     tops = [place for place, root in enumerate(roots) if place == root]
     chosen = _apart(parts, tops, n_clusters)
     if chosen is None or len(chosen) < 2 or n_clusters not in (None, len(chosen)):
@@ -90,7 +90,7 @@ def _apart(parts: list[_Part], tops: list[int], n_clusters: int | None) -> list[
     chosen = list(tops)
     whole: list[int] = []
     while chosen and (n_clusters is None or len(chosen) + len(whole) < n_clusters):
-        widest = max(chosen, key=lambda place: parts[place].inside)
+        widest = max(chosen, key=lambda place: parts[place].wide)
         chosen.remove(widest)
         halves = parts[widest].halves
         if halves is not None and all(is_covered[half] for half in halves):
@@ -100,15 +100,16 @@ def _apart(parts: list[_Part], tops: list[int], n_clusters: int | None) -> list[
     found = [parts[place] for place in chosen + whole]
     can_be_halved = any(part.halves and all(is_covered[h] for h in part.halves) for part in found)
     shortest = min(part.joined for part in found)
-    is_clear = shortest >= POLICY.wide_gap * max(part.inside for part in found)
+    is_clear = shortest >= max(part.wide for part in found)
     are_apart = all(part.is_apart for part in found) and (is_clear or not can_be_halved)
     return chosen + whole if are_apart else None
 
 
-def _spanning_edges(searched: SearchedRows, *, joins: bool) -> tuple[Indices, Indices, Array]:
+def _spanning_edges(searched: SearchedRows, most_parts: int) -> tuple[Indices, Indices, Array]:
     """Return the edges of the minimum spanning tree of each component of the neighbours.
 
-    With ``joins``, and if rows are few, the shortest edges between the components join them.
+    Where components are more than ``most_parts``, the shortest edges between them join them, unless
+    that would take long.
     """
     n = len(searched.distinct.multiplicity)
     k = min(POLICY.cut_scales[0], n)
@@ -124,7 +125,9 @@ def _spanning_edges(searched: SearchedRows, *, joins: bool) -> tuple[Indices, In
     origin, end, length = tree.row, tree.col, tree.data
     part = _components(n, origin, end)
     points, metric = searched.points.points, searched.points.space.metric
-    while joins and part.max() > 0 and n <= POLICY.choice_rows:
+    most = POLICY.some_rows if points.shape[1] == 1 else POLICY.choice_rows
+    joins = part.max() >= most_parts and n <= most  # a column is in pieces by chance
+    while joins and part.max() > 0:
         smallest = np.argmin(np.bincount(part))
         own, others = np.flatnonzero(part == smallest), np.flatnonzero(part != smallest)
         nearest = others[metric.nearest(points[own], points[others])]

@@ -33,6 +33,8 @@ class Policy:
     least_cluster: int = 5
     # Gaps are wide if they are this many times as long as the longest edge inside a cluster.
     wide_gap: float = 2.0
+    # and this many times if the number of clusters is not given, for then more gaps are looked at.
+    sure_gap: float = 3.0
     # Two ways of cutting show the same clusters from this ARI on.
     same: float = 0.9
     # Columns have different units if distances see fewer of them than one and this share.

@@ -183,7 +183,7 @@ def select(
             found[0].report(candidates, rows.shape[0], shows_scores=True)
     best = max((compared.best for compared in found), key=lambda choice: choice.score)
     choices = [choice for compared in found for choice in compared.choices]
-    ranked = sorted(choices, key=lambda choice: (choice is not best, -choice.score))
+    ranked = sorted(choices, key=lambda choice: (choice != best, -choice.score))
     model.set_params(n_clusters=best.n_clusters)
     if not is_auto:
         model.set_params(affinity=best.affinity)
