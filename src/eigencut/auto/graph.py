@@ -103,13 +103,8 @@ def better_relaxed_cut(
 
 def _own_cost(one: CutOfGraph, n_clusters: int) -> float:
     """Return J of a cut with its own graph as the only judge."""
-    graph = one.graph
-    member = np.eye(n_clusters)[one.labels] * graph.multiplicity[:, np.newaxis]
-    volume = graph.degrees @ member
-    inside = (member * graph.matmat(member)).sum(axis=0)
-    rows = np.maximum(member.sum(axis=0) / graph.one_row, 1.0)
-    cuts = 1 - inside / np.where(volume > 0, volume, np.inf)
-    return float((np.clip(cuts, 0.0, 1.0) + 1 / rows).mean())
+    rows = np.bincount(one.labels, one.graph.multiplicity, n_clusters) / one.graph.one_row
+    return float((one.graph.cuts(one.labels, n_clusters) + 1 / np.maximum(rows, 1.0)).mean())
 
 
 def discrete_candidate(

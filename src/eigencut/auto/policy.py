@@ -123,11 +123,9 @@ class Policy:
     # So many samples of each null are cut: p = 0.05 if none has as small a cut.
     null_samples: int = 19
 
-    # A cluster of fewer rows than this, and than the next share, is an outlier.
-    least_rows: int = 10
-    # A cluster below this share of the rows, and with fewer than least_rows, is an outlier.
+    # If rows are few, a cluster of ``least_cluster`` rows may be as small as this share of them.
     least_share: float = 0.03
-    # A number K that makes such clusters has this score.
+    # A number K that makes smaller clusters has this score.
     no_cluster: float = -9.0
     # A rough discretization ends when the objective grows by less than this share.
     rough_growth: float = 1e-3

@@ -145,22 +145,20 @@ def conductance(spectrum: Spectrum, n_clusters: int) -> float:
     graph, K = spectrum.graph, n_clusters
     if spectrum.n_pieces > K:
         return 0.0
-    one_hot = np.eye(K)[spectrum.partition(K).labels] * graph.multiplicity[:, np.newaxis]
-    if one_hot.sum(axis=0).min() < least_rows(graph):
+    labels = spectrum.partition(K).labels
+    if np.bincount(labels, graph.multiplicity, K).min() < least_rows(graph):
         return POLICY.no_cluster
-    inside = (one_hot * graph.matmat(one_hot)).sum(axis=0)
-    volume = graph.degrees @ one_hot
-    cut_off = 1 - inside / np.where(volume > 0, volume, 1.0)
+    worst = graph.cuts(labels, K).max()
     values, floor = spectrum.pairs.values, graph.one_row / graph.n_rows
     following = values[K] + floor
-    score = np.log(following / (cut_off.max() + floor))
+    score = np.log(following / (worst + floor))
     return float(score + np.log(following / (values[K - 1] + floor)))
 
 
 def least_rows(graph: Graph) -> float:
     """Return how many rows a cluster has at least; what has fewer is an outlier."""
-    n = graph.n_rows / graph.one_row
-    return graph.one_row * min(POLICY.least_rows, max(2.0, POLICY.least_share * n))
+    share = max(2 * graph.one_row, POLICY.least_share * graph.n_rows)
+    return min(graph.one_row * POLICY.least_cluster, share)
 
 
 def n_whole(pieces: Pieces) -> int:

@@ -91,6 +91,12 @@ class Graph(ABC):
     def matmat(self, V: Array) -> Array:
         """Return ``W @ V / n`` on vertices; the caller multiplies V by multiplicities."""
 
+    def cuts(self, labels: Indices, n_clusters: int) -> Array:
+        """Return the normalized cut of each cluster, ``1 - W(C, C) / vol(C)``; of no rows, 1."""
+        member = np.eye(n_clusters)[labels] * self.multiplicity[:, np.newaxis]
+        inside, volume = (member * self.matmat(member)).sum(axis=0), self.degrees @ member
+        return np.clip(1 - inside / np.where(volume > 0, volume, np.inf), 0.0, 1.0)
+
     @abstractmethod
     def dense(self, vertices: Indices | None = None) -> Array:
         """Return the weights between all or some vertices as one array, for small graphs."""
