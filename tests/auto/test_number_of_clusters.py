@@ -87,7 +87,7 @@ def test_wrong_candidates_are_named(wrong, message):
 
 @pytest.mark.parametrize("n_rows", [100, 1000])
 def test_of_clear_clusters_one_start_on_some_rows_is_enough(n_rows, monkeypatch):
-    monkeypatch.setattr("eigencut.auto.spectrum.POLICY", replace(POLICY, discretized_rows=n_rows))
+    monkeypatch.setattr("eigencut.auto.spectrum.POLICY", replace(POLICY, few_rows=n_rows))
     X, y = grid_of_blobs(6, 60)
     affinity = Neighbors(10)
     pieces = pieces_of(affinity.fit_graph(X), affinity)

@@ -162,11 +162,7 @@ def number_of_rows(X: Any, task: Task, sample_weight: Array | None = None) -> in
 
 def _number_of_stream(X: Rows, candidates: Candidates, affinity: Affinity) -> int:
     draw = partial(RowSample.draw, size=POLICY.choice_rows, seed=0)
-    number = partial(_number_of_sample, affinity=affinity, candidates=candidates)
-    return int(X.reduce(draw, RowSample.merged, number))
-
-
-def _number_of_sample(sample: RowSample, affinity: Affinity, candidates: Candidates) -> int:
+    sample: RowSample = X.reduce(draw, RowSample.merged)
     refuse_all_zero(len(sample.counts))
     return choose_number(sample.rows, [affinity], candidates, sample_weight=sample.counts)
 

@@ -149,7 +149,7 @@ def is_sure(score: float, n_rows: int) -> bool:
 
 def clear_score(n_rows: int) -> float:
     """The score below which a number of clusters does not stand out, more of few rows."""
-    return max(POLICY.clear_number, POLICY.clear_share * _sure_score(n_rows))
+    return POLICY.clear_share * _sure_score(n_rows)
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:
@@ -161,7 +161,7 @@ def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int 
     """
     from eigencut.inspection.refits import SameCovariance, smoothed_cluster
 
-    rows, _ = some_rows(X, POLICY.tested_rows)
+    rows, _ = some_rows(X, POLICY.few_rows)
     rows = rows[np.lexsort(rows.T)]  # samples are drawn of rows by number
     if n_clusters >= len(rows):
         return False

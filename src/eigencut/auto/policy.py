@@ -56,8 +56,8 @@ class Policy:
     some_rows_per_cluster: int = 50
     # Landmarks stand for all rows from this ARI with the cut of these rows on.
     faithful: float = 0.97
-    # Units are decided on at most this many rows, or on some rows for each cluster.
-    unit_rows: int = 1000
+    # Rotations for many numbers K, units of columns and tests of one cluster see this many rows.
+    few_rows: int = 1000
     # Graphs of neighbours are cut up to this many different rows, landmarks beyond.
     most_rows_for_neighbors: int = 500_000
     # A discrete cut is found on at most this many rows, or on some rows for each cluster.
@@ -88,8 +88,6 @@ class Policy:
     least_looked_for: int = 10
     # The clusters of this many numbers K with the largest eigengaps are looked at.
     n_gaps: int = 8
-    # The rotation for each of these K is found on about this many rows.
-    discretized_rows: int = 1000
     # The largest number of clusters with this score on a graph of neighbours is taken.
     believed: float = 1.25
     # This is taken off the score if clusters have fewer than 2 * most_neighbors rows.
@@ -107,18 +105,14 @@ class Policy:
     # From this score on few rows are surely several clusters.
     sure: float = 2.0
     # From this score on many rows are surely several clusters.
-    sure_of_many: float = 0.6
+    sure_of_many: float = 0.8
     # The score that is sure falls from this many rows on,
     sure_rows: int = 200
     # with this power of their number.
     sure_power: float = 0.75
-    # A number of clusters stands out from this share of the score that is sure,
+    # A number of clusters stands out from this share of the score that is sure.
     clear_share: float = 0.55
-    # and from this score on.
-    clear_number: float = 0.45
-    # Whether rows are one cluster is tested on at most this many of them,
-    tested_rows: int = 1000
-    # and on at most this many principal components.
+    # Whether rows are one cluster is tested on at most this many principal components.
     tested_columns: int = 30
     # So many samples of each null are cut: p = 0.05 if none has as small a cut.
     null_samples: int = 19

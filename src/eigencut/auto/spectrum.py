@@ -107,7 +107,7 @@ class Spectrum:
         """
         if n_clusters not in self._partitions:
             U, weight = self.pairs_of(n_clusters).vectors, self.graph.multiplicity
-            some = slice(None, None, -(-len(U) // POLICY.discretized_rows))
+            some = slice(None, None, -(-len(U) // POLICY.few_rows))
             rows = normalize_rows(U[some])
             with blas_threads(1):
                 # Of orthonormal vectors: an odd row, which has little mass, is short there.

@@ -48,7 +48,7 @@ def scales_of_columns(
     n_seen, d = 1 / max(float(np.square(share).sum()), TINY), len(share)
     if n_seen >= 1 + POLICY.seen_columns * d:
         return None
-    n_some = POLICY.unit_rows
+    n_some = POLICY.few_rows
     if isinstance(task.n_clusters, Integral):
         n_some = max(n_some, POLICY.some_rows_per_cluster * int(task.n_clusters))
     rows, count = some_rows(X, n_some, sample_weight)
