@@ -483,7 +483,7 @@ def test_a_reader_that_has_enough(model, here):
 
 def test_a_bar_on_a_terminal_and_silence_in_a_pipe(model, here, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    (here / "big.csv").write_text("a,b\n" + "1.0,2.0\n" * 20_000)
+    (here / "big.csv").write_text("a,b\n" + "1.0,2.0\n" * 200_000)
     for line, word in (
         ("predict m.eigencut big.csv -o labels.csv", b"rows/s"),
         ("fit data.csv -k 3 --drop name -o n.eigencut", b"labels of 60 rows"),
