@@ -236,8 +236,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             with hearing_warnings() as heard, naming_refused_rows(rows, names, X):
                 known = Known.from_rows(rows, known_labels, constraints, weight)
                 fit = fit_rows(rows, model._settings(), weight, known)
-                of_rows: Any = {"labels": fit.labels, "embedding": fit.embedding}
-                model._set_cut(fit.fitted, **of_rows, is_outlier=fit.is_outlier)
+                model._set_cut(
+                    fit.fitted,
+                    labels=fit.labels,
+                    embedding=fit.embedding,
+                    is_outlier=fit.is_outlier,
+                )
             model.choice_, model.warnings_ = fit.compared, tuple(heard)
             model.__dict__.pop("column_scales_", None)
             if fit.scales is not None:

@@ -242,7 +242,7 @@ def test_what_is_decided_on_depends_on_different_rows_only(monkeypatch, many):
     """Whether rows are there once or nine times, in the sorted way and in the sampled one."""
     X, three = many[:300], np.full(300, 3.0)
     for most in (100_000, 200):
-        change_auto_policy(monkeypatch, sorted_rows=most)
+        change_auto_policy(monkeypatch, whole_rows=most)
         once, thrice = (
             some_rows(X, 100, 3 * three),
             some_rows(np.tile(X, (3, 1)), 100, np.tile(three, 3)),

@@ -110,7 +110,7 @@ def some_rows(X: Any, n_rows: int, sample_weight: Array | None = None) -> tuple[
     They are evenly spaced in lexicographic order, or, where sorting all rows would take long, those
     of the smallest random keys.
     """
-    if not issparse(X) and count_distinct_rows(X) > POLICY.sorted_rows:
+    if not issparse(X) and count_distinct_rows(X) > POLICY.whole_rows:
         draw = partial(RowSample.draw, size=n_rows, seed=0)
         sample: RowSample = as_rows(X, sample_weight).reduce(draw, RowSample.merged)
         return sample.rows, sample.counts
@@ -132,11 +132,6 @@ def number_with_gaps(rows: Any, sample_weight: Array, metric: str) -> int:
     return 1 if labels is None else int(labels.max()) + 1
 
 
-# Whether rows that show no clear clusters may be one: a quick form of ``significance``. The relaxed
-# cut of some of the rows is compared with that of samples of the same two nulls. The first sample
-# that has a cut as small ends the test.
-
-
 def _sure_score(n_rows: int) -> float:
     by_rows = POLICY.sure * (POLICY.sure_rows / n_rows) ** POLICY.sure_power
     return min(max(by_rows, POLICY.sure_of_many), POLICY.sure)
@@ -153,8 +148,9 @@ def clear_score(n_rows: int) -> float:
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:
-    """Whether a sample of one cluster was cut as easily into K as the rows of X.
+    """Return whether a sample of one cluster is cut as easily into K as some of the rows of X.
 
+    This is ``significance`` with few samples, up to the first one with as small a relaxed cut.
     Copies of the affinity are fitted. Principal axes are functions of the covariance, which samples
     share; so the test of the Gaussian null is as exact on some principal components as on all
     columns.

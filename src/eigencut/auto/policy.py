@@ -48,7 +48,7 @@ class Policy:
     # ---- What is affordable: rows that decide, and rows that are cut.
     # Relaxed cuts are looked at up to this number of rows times squared clusters.
     relaxed_work: float = 1e7
-    # The graph is decided on all rows up to this many.
+    # The graph is decided on all rows up to this many; a sample of more is drawn without sorting.
     whole_rows: int = 30_000
     # With more rows it is decided on this many,
     some_rows: int = 10_000
@@ -68,8 +68,6 @@ class Policy:
     landmarks: int = 1000
     # A fit that needs at most this many bytes is not compared with the memory that is available.
     trifling_bytes: float = 1e8
-    # A sample of more different rows than this is drawn by random keys instead of sorting them.
-    sorted_rows: int = 100_000
 
     # ---- The number of clusters.
     # The graph on which K is looked for has at least this many neighbours of each row,

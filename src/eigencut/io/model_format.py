@@ -162,8 +162,8 @@ def read(
             end = entry.end
             array: NDArray[Any]
             if mmap:
-                place = entry.offset, entry.shape, entry.order
-                array = np.asarray(np.memmap(file, entry.dtype, "r", *place))
+                mapped = np.memmap(file, entry.dtype, "r", entry.offset, entry.shape, entry.order)
+                array = np.asarray(mapped)
             else:
                 array = np.empty(entry.shape, entry.dtype, entry.order)
                 if file.readinto(_bytes(array)) != entry.n_bytes:  # type: ignore[attr-defined]
