@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from eigencut import GPOD, Constraints, Landmarks, RankedNeighbors, Rows, TableModel, load
@@ -223,3 +223,12 @@ def test_moons_of_equal_size():
     labels = GPOD(2, max_cluster_size="equal").fit(rows).labels_
     assert sizes_of(labels, 2).tolist() == [300, 300]
     assert max((labels == moon).mean(), (labels != moon).mean()) > 0.95
+
+
+@pytest.mark.filterwarnings("ignore::eigencut.GraphWarning")
+@pytest.mark.parametrize("seed", [10, 17])
+def test_repeated_rows_end_in_no_loop(seed):
+    """Moves of rows that count differently once went around a cycle for ever."""
+    rows = load_wine().data[np.random.default_rng(seed).integers(0, 140, 140)]
+    sizes = sizes_of(GPOD(3, max_cluster_size="equal").fit(rows).labels_)
+    assert sizes.max() <= 49

@@ -272,9 +272,8 @@ def _augmented(
     """Move rows along cheapest paths until sizes keep the limits; return prices and excess."""
     moves = _RowMoves(scores, weight, limits, np.argmax(scores + prices, axis=1))
     little = 1e-9 * float(weight.sum())
-    is_even = bool((weight == weight[0]).all())
     for _ in range(SETTINGS.most_moves):
-        around = moves.gain() if is_even else []
+        around = moves.gain()
         if around:
             moves.move(around, np.inf)
             continue
@@ -290,9 +289,9 @@ def _augmented(
         left, way = min(float(excess[a]), -float(excess[b])), [b]
         if not np.isfinite(among.min()):
             break
-        while way[-1] != a:
+        while way[-1] != a and len(way) <= moves.K:
             way.append(int(before[a, way[-1]]))
-        if not moves.move(way, left):
+        if way[-1] != a or not moves.move(way, left):  # a way beyond all nodes is a rounded cycle
             break
     costs, _ = moves.shortest()
     # The costs from a cluster to all, and minus those from all to it, are prices that keep these
