@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,12 @@ EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 TIE = 1e-9  # scores that differ by less count as equal: rounding must not decide a label
 SQUARABLE = (1e-140, 1e140)  # the product of two lengths in here neither over- nor underflows
+
+
+def rounded(numbers: Any, unit: Any) -> Array:
+    """Return multiples of about 2^-30 ``unit``: sums of rows in another order give the same."""
+    step = np.exp2(np.rint(np.log2(unit)) - 30)
+    return np.asarray(np.rint(numbers / step) * step)
 
 
 def are_counts(weight: Array) -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import block_diag, eigh
 from scipy.sparse import csr_array
 
-from eigencut._utils.arrays import Array, Indices
+from eigencut._utils.arrays import Array, Indices, rounded
 from eigencut.io.table import Table
 
 
@@ -153,7 +153,7 @@ class MixedProducts:
         P = indicators.points
         both: Any = self.of_both @ P
         blocks: Any = [[self.of_numbers, both], [both.T, P.T @ self.of_words @ P]]
-        covariance = np.block(blocks) / self.n_rows
+        covariance = rounded(np.block(blocks) / self.n_rows, 1.0)
         size = len(covariance)
         values, vectors = eigh(
             covariance, subset_by_index=(max(0, size - POLICY.most_factors), size - 1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.arrays import Array
+from eigencut._utils.arrays import Array, rounded
 from eigencut._utils.json_ready import Printed
 from eigencut._utils.running import advance, stage, warn_user
 from eigencut._utils.validation import needed
@@ -438,6 +438,7 @@ def learn_preparation(
         raise invalid("Columns", expected, got, remedy)
     # The deviation of a constant column can be a rounding error, and that of tiny numbers 0.
     is_constant = (statistics.low == statistics.high) | (width <= 0)
+    width = np.where(is_constant | ~is_scaled, 1.0, width)
     shares = np.asarray(counts.missing / max(counts.n_rows, 1.0))
     for name, share in zip(last.names, shares, strict=True):
         if share >= POLICY.much_missing:
@@ -451,9 +452,9 @@ def learn_preparation(
         columns=list(last.names),
         units=units,
         missing=missing,
-        shift=np.where(is_scaled, shift, 0.0),
-        scale=np.where(is_constant | ~is_scaled, 1.0, width),
-        fill=np.where(is_scaled, fill, 0.0),
+        shift=rounded(np.where(is_scaled, shift, 0.0), width),
+        scale=rounded(width, width),
+        fill=np.where(is_scaled, rounded(fill, width) if missing == "mean" else fill, 0.0),
         kinds=kinds,
         floor=floor,
         means=np.where(is_scaled & np.isfinite(means), means, 0.0),
@@ -507,10 +508,11 @@ def _with_words(
     indicators = Categories.indicators(_places(preparation, counts), preparation.missing == "mean")
     chosen = preparation.is_scaled
     spread = np.where(statistics.low == statistics.high, 0.0, statistics.deviation)
+    width = np.where(chosen & (spread > 0), spread, 1.0)
     standard = replace(
         preparation,
-        shift=np.where(chosen, statistics.mean, 0.0),
-        scale=np.where(chosen & (spread > 0), spread, 1.0),
+        shift=rounded(np.where(chosen, statistics.mean, 0.0), width),
+        scale=rounded(width, width),
     )
     products = MixedProducts()
     for table in tables(preparation.coding()):
@@ -520,8 +522,10 @@ def _with_words(
     vectors = products.factors(indicators)
     varies = chosen & (spread > 0)
     width = preparation.scale * _weights(preparation.units, preparation.kinds)
-    unit = float(np.mean((spread / width)[varies])) if varies.any() else 1.0
-    return replace(preparation, categories=indicators.with_factors(vectors, unit))
+    unit = np.mean((spread / width)[varies]) if varies.any() else np.float64(1.0)
+    return replace(
+        preparation, categories=indicators.with_factors(vectors, float(rounded(unit, unit)))
+    )
 
 
 def _places(preparation: Preparation, counts: _Counts) -> list[WordPlaces]:
