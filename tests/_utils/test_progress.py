@@ -250,7 +250,7 @@ def test_a_stream_has_a_share_from_its_second_pass_on():
 
 @pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 def test_choices_count_what_was_compared(monkeypatch):
-    change_auto_policy(monkeypatch, clear=0.0, clear_share=np.inf)  # so that all are tried
+    change_auto_policy(monkeypatch, clear=0.0, clear_number=np.inf)  # so that all are tried
     X = np.random.default_rng(0).normal(size=(200, 2))
     for n_clusters, of_k in ((range(2, 6), 2), (3, 0)):
         with Recorded() as heard:

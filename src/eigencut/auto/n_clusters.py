@@ -144,7 +144,7 @@ def is_sure(score: float, n_rows: int) -> bool:
 
 def clear_score(n_rows: int) -> float:
     """The score below which a number of clusters does not stand out, more of few rows."""
-    return POLICY.clear_share * _sure_score(n_rows)
+    return max(POLICY.clear_number, POLICY.clear_share * _sure_score(n_rows))
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:

@@ -103,13 +103,15 @@ class Policy:
     # From this score on few rows are surely several clusters.
     sure: float = 2.0
     # From this score on many rows are surely several clusters.
-    sure_of_many: float = 0.8
+    sure_of_many: float = 0.6
     # The score that is sure falls from this many rows on,
     sure_rows: int = 200
     # with this power of their number.
     sure_power: float = 0.75
-    # A number of clusters stands out from this share of the score that is sure.
+    # A number of clusters stands out from this share of the score that is sure,
     clear_share: float = 0.55
+    # and from this score on.
+    clear_number: float = 0.45
     # Whether rows are one cluster is tested on at most this many principal components.
     tested_columns: int = 30
     # So many samples of each null are cut: p = 0.05 if none has as small a cut.
