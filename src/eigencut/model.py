@@ -264,7 +264,10 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return self._ask(X, self.margins_of, np.nan)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Return the logarithm of the mean similarity of each row to the training rows."""
+        """Return the logarithm of the mean similarity of each row to the training rows.
+
+        It is ``-inf`` if all are 0: a mutual graph can leave a new row without any neighbour.
+        """
         return self._ask(X, lambda rows: self.gpod.fitted_cut_.support(rows), np.nan)
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
@@ -294,10 +297,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
             return write_rows(path, rows, answers(), dtype, shape)
 
     def hierarchy(self) -> Hierarchy:
-        """Return the tree that joins clusters into larger groups.
-
-        ``print`` shows it. See ``docs/describe.md``.
-        """
+        """Return the tree that joins clusters; ``print`` shows it. See ``docs/describe.md``."""
         from eigencut.hierarchy.hierarchy import hierarchy_of
 
         self.check_fitted()

@@ -306,3 +306,16 @@ def test_hint_names_k():
     assert "n_neighbors (now 3)" in Neighbors(3).fit(X).connection_hint()
     assert "symmetric" not in Neighbors(3, graph="symmetric").fit(X).connection_hint()
     assert "graph='symmetric'" in Neighbors(3, graph="mutual").fit(X).connection_hint()
+
+
+def test_a_row_that_is_no_neighbor_of_its_neighbors_scores_minus_infinity():
+    """``Model.score_samples`` and docs/guide/uncertainty.md say so."""
+    X, new = (make_moons(n, noise=0.06, random_state=seed)[0] for n, seed in ((1000, 0), (200, 1)))
+    model = GPOD(2, affinity=Neighbors(15, graph="mutual")).fit(X)
+    radii = np.sort(cdist(X, X), axis=1)[:, 14]
+    apart = cdist(new, X)
+    is_mutual = (apart <= radii) & (apart <= np.sort(apart, axis=1)[:, [14]])
+    alone = ~is_mutual.any(axis=1)
+    assert 0 < alone.sum() < 10
+    np.testing.assert_array_equal(np.isneginf(model.score_samples(new)), alone)
+    assert np.isfinite(model.score_samples(X)).all()

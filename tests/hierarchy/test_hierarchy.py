@@ -1,6 +1,8 @@
 """Trees of clusters against brute force on the whole graph."""
 
 import json
+import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -178,3 +180,14 @@ def test_numbers_of_groups_that_are_refused(wrong):
     found = join_all(random_weights(0, 5), "ncut")
     with pytest.raises(ValueError, match="n_groups must be an integer from 1 to the 5 clusters"):
         found.labels(wrong)
+
+
+def test_printed_sizes_add_up():
+    """Of landmarks, they are fractions."""
+    tree = GPOD(3, affinity=Gaussian(2.0)).fit(X).hierarchy()
+    found = replace(tree, sizes=np.array([100.4, 100.4, 59.2]))
+    lines = str(found).splitlines()[2:]
+    rows = [int(re.search(r": (\d+) rows", line)[1]) for line in lines]
+    leaves = [n for n, line in zip(rows, lines, strict=True) if "cut into" not in line]
+    assert len(leaves) == 3 and sum(leaves) == rows[0] == 260
+    assert sum(rows) - 2 * 260 in (leaves[i] + leaves[j] for i, j in ((0, 1), (1, 2)))

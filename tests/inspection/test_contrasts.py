@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm
 
+from eigencut.inspection import describe
 from eigencut.inspection.describe import columns_of, contrasts, superiority
 
 RNG = np.random.default_rng(0)
@@ -177,3 +178,18 @@ def test_few_of_the_intervals_that_are_reported_miss(n_real):
         shares.append(missed / max(len(found), 1))
     # The standard error of a share of 0.05 in 50 is 0.03.
     assert np.mean(shares) <= 0.05 + 2 * 0.03
+
+
+def test_intervals_of_all_columns_are_found_at_once(monkeypatch):
+    asked, interval = [], describe.superiority_interval
+
+    def counted(superiority, *others):
+        asked.append(superiority.shape)
+        return interval(superiority, *others)
+
+    monkeypatch.setattr(describe, "superiority_interval", counted)
+    values = RNG.normal(size=(200, 30)) + LABELS[:, np.newaxis]
+    found = contrasts(columns_of(values), LABELS, 3)
+    assert all(len(of_cluster) >= 30 for of_cluster in found[::2])
+    assert asked == [(60, 3)] * len(asked)
+    assert len(asked) < 10  # once for each level that is tried

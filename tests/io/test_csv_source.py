@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import subprocess
 import sys
 import time
 import warnings
@@ -258,3 +259,26 @@ def test_very_many_columns_are_refused_soon(tmp_path):
             next(Rows.from_file(path).tables())
         assert time.process_time() - start < 5
     assert open_source(str(path)).read(["x2"]).values.tolist() == [[1.0], [1.0]]
+
+
+COUNT_THREADS = """
+import os, sys
+import pyarrow, pyarrow.csv
+from eigencut.io.readers import open_source
+
+pyarrow.enable_signal_handlers(False)  # they wait in a thread, which holds nothing of Python
+source = open_source(sys.argv[1])
+before = len(os.listdir("/proc/self/task"))
+assert sum(len(batch["a"]) for batch in source.batches(source.names)) == 700
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+def test_no_thread_is_left_that_could_need_python_while_it_exits(tmp_path):
+    """It would abort the process, now and then: a message and exit code 134 after any error."""
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "1,x\n" * 700)
+    command = [sys.executable, "-c", COUNT_THREADS, str(path)]
+    left = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert int(left) == 0

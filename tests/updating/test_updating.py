@@ -24,7 +24,7 @@ from eigencut.affinities.landmarks import grown
 from eigencut.extension.labelling import ClusterNumbers
 from eigencut.inspection import label_sets, stability
 from eigencut.io.sample import as_number
-from eigencut.updating.update import NEW, continued, match_clusters, rows_in_common
+from eigencut.updating.update import NEW, Updated, continued, match_clusters, rows_in_common
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigencut.exceptions.GraphWarning")
 
@@ -538,3 +538,11 @@ def test_a_graph_in_pieces_is_said_once(affinity):
     assert whole.n_components_found_ == 1
     assert pieces(lambda: whole.update(rows(200, 1, CENTRES + 500))) == 1
     assert pieces(lambda: whole.update(rows(200, 2, CENTRES + 500))) == 0
+
+
+def test_printed_sizes_add_up():
+    """Of landmarks, and after decay, they are fractions."""
+    sizes = {0: 326.4, 1: 288.4, 3: 285.2}
+    lines = str(Updated((0, 1), (3,), (), sizes, sum(sizes.values()))).splitlines()
+    assert lines[0].startswith("900 rows, ")
+    assert lines[1:] == ["  kept     0 (326 rows), 1 (289 rows)", "  new      3 (285 rows)"]

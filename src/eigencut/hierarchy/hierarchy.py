@@ -237,6 +237,7 @@ class Hierarchy(Printed, JsonReady):
     def _nodes(self) -> Iterator[tuple[str, int, Joining | None]]:
         """Yield each node's branch and name, its rows, and the cut into its parts."""
         parts: dict[int, list[Joining]] = {}
+        whole = np.diff(np.rint(np.cumsum(self.sizes)), prepend=0).astype(int)  # so they add up
         for joining in reversed(self.joinings):
             parts.setdefault(joining.kept, []).append(joining)
         # A node: its number, how many cuts of its group are above it, and the text before it.
@@ -245,7 +246,7 @@ class Hierarchy(Printed, JsonReady):
             number, n_made, branch, below = open_nodes.pop()
             cuts = parts.get(number, [])[n_made:]
             n_groups = cuts[0].n_groups - 1 if cuts else len(self.sizes)
-            rows = round(float(self.sizes[self.labels(n_groups)[self.numbers] == number].sum()))
+            rows = int(whole[self.labels(n_groups)[self.numbers] == number].sum())
             yield f"{branch}{number if branch else 'all'}", rows, cuts[0] if cuts else None
             if cuts:
                 open_nodes.append((cuts[0].joined, 0, f"{below}└─ ", f"{below}   "))

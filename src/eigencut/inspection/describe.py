@@ -218,9 +218,10 @@ class Word(JsonReady):
 
 Contrast = NumberContrast | CategoryContrast
 _Strengths = Iterator[tuple[int, float, Contrast]]  # cluster, least absolute effect
-# The number of effects of a column that are tested, and a function of z that yields those whose
-# interval, z standard errors to each side, excludes 0.
-_Candidates = tuple[int, Callable[[float], _Strengths]]
+_Effects = Iterator[tuple[Array, Array, Array]]  # an array for each: the effects, low, high
+# The number of effects of a column that are tested, those of numbers, and a function of z that
+# yields the ones whose interval, z standard errors to each side, excludes 0.
+_Candidates = tuple[int, "tuple[Superiority, ...]", Callable[[float, _Effects], _Strengths]]
 
 
 def contrasts(columns: Sequence[Column], labels: Indices, n_clusters: int) -> list[list[Contrast]]:
@@ -236,11 +237,13 @@ def contrasts(columns: Sequence[Column], labels: Indices, n_clusters: int) -> li
                 continue
             column = Column(column.name, "category", 0.0 * column.values, ("",))
         candidates.append(_category_contrasts(column, labels, n_clusters))
-    n_all = n_selected = sum(n_effects for n_effects, _ in candidates)
+    n_all = n_selected = sum(n_effects for n_effects, _, _ in candidates)
+    measured = [one for _, of_column, _ in candidates for one in of_column]
     strengths: list[tuple[int, float, Contrast]] = []
     while n_selected:  # falls to the largest R for which the level of R selects R effects
         z = quantile_of(1 - (1 - POLICY.confidence) * n_selected / n_all)
-        strengths = [one for _, at in candidates for one in at(z)]
+        effects = _effects(measured, z)  # of all columns at once
+        strengths = [one for _, _, at in candidates for one in at(z, effects)]
         if len(strengths) >= n_selected:
             break
         n_selected = len(strengths)
@@ -259,12 +262,14 @@ class Superiority(NamedTuple):
     sizes: Array  # rows of each cluster
     sorted_inside: list[Array]  # the values of each cluster, ascending
 
-    def effects(self, z: float) -> tuple[Array, Array, Array]:
-        """Return ``P(x > y) - P(x < y)`` of each cluster, and its interval."""
-        n_others = self.sizes.sum() - self.sizes
-        with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = superiority_interval(self.values, self.variances, self.sizes, n_others, z)
-        return 2 * self.values - 1, 2 * low - 1, 2 * high - 1
+
+def _effects(measured: Sequence[Superiority], z: float) -> _Effects:
+    """Yield ``P(x > y) - P(x < y)`` of each cluster, and its interval."""
+    values, variances, sizes = (np.array([one[i] for one in measured]) for i in range(3))
+    n_others = sizes.sum(axis=-1, keepdims=True) - sizes
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = superiority_interval(values, variances, sizes, n_others, z)
+    return zip(2 * values - 1, 2 * low - 1, 2 * high - 1, strict=True)
 
 
 def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
@@ -296,15 +301,15 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     there = ~column.is_missing
     values, own = column.values[there], labels[there]
     if len(values) == 0 or values.min() == values.max():
-        return 0, lambda z: iter(())
+        return 0, (), lambda z, effects: iter(())
     overall = np.quantile(values, (0.25, 0.5, 0.75))
     with np.errstate(over="ignore"):  # infinite distances are equally extreme
         spread = np.abs(values - overall[1])
-    location, distance = superiority(values, own, K), superiority(spread, own, K)
+    measured = location, _ = superiority(values, own, K), superiority(spread, own, K)
     clusters = np.flatnonzero((location.sizes > 0) & (location.sizes < len(values)))
 
-    def at(z: float) -> _Strengths:
-        both = location.effects(z), distance.effects(z)
+    def at(z: float, effects: _Effects) -> _Strengths:
+        both = next(effects), next(effects)
         for k in clusters:
             strengths = [abs(nearest_to_zero(low[k], high[k])) for _, low, high in both]
             chosen = int(strengths[1] > strengths[0] + POLICY.spread_says_more)
@@ -326,7 +331,7 @@ def _number_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
             )
             yield int(k), strengths[chosen], contrast
 
-    return 2 * len(clusters), at
+    return 2 * len(clusters), measured, at
 
 
 def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
@@ -343,7 +348,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     in_all = counts.sum(axis=1, keepdims=True)
     clusters = np.flatnonzero((sizes > 0) & (sizes < n))
 
-    def at(z: float) -> _Strengths:
+    def at(z: float, effects: _Effects) -> _Strengths:
         own = share_interval(counts, inside, z)
         others = share_interval(in_all - counts, outside, z)
         low, high = difference_interval(own, others)
@@ -366,7 +371,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
                 yield int(k), abs(strength), contrast
 
     is_one = is_whether_missing or len(present) == 2
-    return len(clusters) * (1 if is_one else len(present)), at
+    return len(clusters) * (1 if is_one else len(present)), (), at
 
 
 def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tuple[Word, ...]]:
@@ -441,23 +446,17 @@ def superiority_interval(
     fewer, more = np.minimum(m, n), np.maximum(m, n)
     middle_of = np.maximum(superiority * (1 - superiority), np.finfo(np.float64).tiny)
     measured = np.minimum(variance / middle_of, 1 / np.maximum(fewer - 1, 1))
-
-    def is_possible(t: Array) -> Array:
+    inner = np.array([superiority, superiority], dtype=np.float64)
+    outer = np.stack([np.zeros_like(inner[0]), np.ones_like(inner[1])])
+    for _ in range(60):
+        t = (inner + outer) / 2
         terms = (1 - t) / (2 - t), t / (1 + t)
         larger, smaller = np.maximum(*terms), np.minimum(*terms)
         modelled = (1 + (more - 1) * larger + (fewer - 1) * smaller) / (m * n)
         spread = t * (1 - t) * np.maximum(modelled, measured)
-        return np.asarray(np.abs(superiority - t) <= z * np.sqrt(spread))
-
-    ends = []
-    for end in (0.0, 1.0):
-        outer, inner = np.full_like(superiority, end), np.array(superiority, dtype=np.float64)
-        for _ in range(60):
-            middle = (outer + inner) / 2
-            possible = is_possible(middle)
-            inner, outer = np.where(possible, middle, inner), np.where(possible, outer, middle)
-        ends.append(inner)
-    return ends[0], ends[1]
+        possible = np.abs(superiority - t) <= z * np.sqrt(spread)
+        inner, outer = np.where(possible, t, inner), np.where(possible, outer, t)
+    return inner[0], inner[1]
 
 
 def nearest_to_zero(low: float, high: float) -> float:

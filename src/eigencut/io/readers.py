@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigencut._utils.running import n_threads, warn_user
+from eigencut._utils.running import warn_user
 from eigencut._utils.validation import needed
 from eigencut.exceptions import EmptyTableError, invalid, printable
 from eigencut.io.column_kinds import number_of_text, places, plain_names, quoted, refuse_duplicates
@@ -318,11 +318,10 @@ class CsvSource(Source):
         def handle(row: Any) -> str:
             return "error" if row.text.strip() else "skip"
 
-        try:
+        handler = None  # of a row that cannot be decoded, which pyarrow refuses on its own
+        with suppress(UnicodeDecodeError):
             piece.decode(self._encoding)
             handler = handle
-        except UnicodeDecodeError:  # pyarrow cannot pass such a row to a handler, and refuses it
-            handler = None
         return self._csv.read_csv(
             self._arrow.BufferReader(piece),
             self._csv.ReadOptions(
@@ -330,7 +329,7 @@ class CsvSource(Source):
                 column_names=list(self.names),
                 skip_rows_after_names=n_skipped,
                 encoding=self._encoding,
-                use_threads=n_threads() > 1,
+                use_threads=False,  # a thread that frees ``piece`` while Python exits would abort
             ),
             self._csv.ParseOptions(
                 delimiter=self._delimiter,

@@ -120,8 +120,9 @@ class Updated(JsonReady):
     n_new_landmarks: int = 0  # placed for rows far from all others; 0 without landmarks
 
     def __str__(self) -> str:
-        lines = [f"{self.n_rows:.0f} rows, {len(self.sizes)} clusters"]
-        rows = {k: f" ({n:.0f} rows)" for k, n in self.sizes.items()}
+        whole = np.diff(np.rint(np.cumsum([*self.sizes.values()])), prepend=0)  # so they add up
+        lines = [f"{whole.sum():.0f} rows, {len(self.sizes)} clusters"]
+        rows = {k: f" ({n:.0f} rows)" for k, n in zip(self.sizes, whole, strict=True)}
         for word in ("kept", "new", "retired"):
             listed = ", ".join(f"{k}{rows.get(k, '')}" for k in getattr(self, word))
             lines += [f"  {word:8} {listed}"] if listed else []
