@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.memory import parse_bytes
@@ -272,8 +272,13 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         from eigencut.inspection.refits import LabelSets, label_sets
 
         check_is_fitted(self)
-        is_done = isinstance(calibration, LabelSets)
-        sets = calibration if is_done else label_sets(self, calibration)
+        sets = calibration
+        if not isinstance(sets, LabelSets):
+            n_rows = 0 if sets is None else _num_samples(sets)
+            if n_rows < 20:
+                expected = "be label sets, or have at least 20 rows"
+                raise invalid("calibration", expected, n_rows, "hold out more rows")
+            sets = label_sets(self, sets)
         if sets.model.fitted_cut_ is not self.fitted_cut_:
             remedy = "calibrate again: eigencut.inspection.label_sets(model, X_heldout)"
             expected = "be of this model as it is fitted now"

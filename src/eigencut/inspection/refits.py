@@ -330,18 +330,18 @@ def label_sets(
     np.int64(1)
     """
     check_count("n_batches", n_batches, "use the default of 20")
-    gpod = model.one_cut()
-    gpod.numbering_.refuse_gaps("label sets")
-    with measured_on(model, X) as (_, rows, _):
+    with measured_on(model, X) as (gpod, rows, _):
+        gpod.numbering_.refuse_gaps("label sets")
         rows = training_rows(gpod, rows)
     with measured_on(model, X_heldout) as (_, held_out, _):
-        batch_size = held_out.shape[0] // n_batches
+        n_held_out = 0 if held_out is None else held_out.shape[0]
+        batch_size = n_held_out // n_batches
         if batch_size == 0:
             expected = f"have at least n_batches={n_batches} rows"
             remedy = "hold out more rows, or lower n_batches"
-            raise invalid("X_heldout", expected, held_out.shape[0], remedy)
+            raise invalid("X_heldout", expected, n_held_out, remedy)
         rng = seeded_by(held_out, random_state)
-        dealt = rng.permutation(held_out.shape[0])[: n_batches * batch_size]
+        dealt = rng.permutation(n_held_out)[: n_batches * batch_size]
         batches = dealt.reshape(n_batches, batch_size)
         before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
         stack = sparse_vstack if issparse(rows) else np.vstack
