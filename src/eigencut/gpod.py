@@ -279,11 +279,11 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
                 expected = "be label sets, or have at least 20 rows"
                 raise invalid("calibration", expected, n_rows, "hold out more rows")
             sets = label_sets(self, sets)
-        if sets.model.fitted_cut_ is not self.fitted_cut_:
+        if sets.model.gpod.fitted_cut_ is not self.fitted_cut_:
             remedy = "calibrate again: eigencut.inspection.label_sets(model, X_heldout)"
             expected = "be of this model as it is fitted now"
             raise invalid("calibration", expected, "label sets of another fit", remedy)
-        return sets.predict_set(X, coverage)
+        return np.asarray(self._ask(X, lambda rows: sets.of_prepared(rows, coverage), False))
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
         """Return the eigenvectors at each row, or its shares of weight by cluster (discrete cut).
@@ -390,11 +390,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def gpod(self) -> GPOD:
-        """Return the model for rows whose columns are scaled already: a copy without scales."""
-        if self.column_scales_ is None:
+        """Return the model for prepared rows: a copy without scales and names of columns."""
+        if self.column_scales_ is None and not hasattr(self, "feature_names_in_"):
             return self
         model = copy(self)
         model.column_scales_ = None
+        model.__dict__.pop("feature_names_in_", None)
         return model
 
     def prepare(self, X: Any, at_least: int = 1) -> Prepared:

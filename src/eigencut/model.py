@@ -134,7 +134,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     @property
     def columns_(self) -> list[str]:
         """Names of the columns, in the order of the fit; x1, x2, ... for an array."""
-        names = getattr(self.gpod, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None)
         return list(plain_names(self.gpod.n_features_in_) if names is None else map(str, names))
 
     @property
@@ -332,7 +332,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return the names of the columns of X that a description is about; None without names."""
         if hasattr(X, "columns"):
             return [str(name) for name in labels_of(X)]
-        names = getattr(self.gpod, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
     def describe(

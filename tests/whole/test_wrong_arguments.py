@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs
 
@@ -71,3 +72,15 @@ def test_a_function_in_c_may_have_no_signature():
             return 1.0 + (A @ B.T) ** 2
 
     assert len(GPOD(2, affinity=NoSignature()).fit(X).labels_) == len(X)
+
+
+@pytest.mark.filterwarnings("error:X:UserWarning")
+def test_the_library_keeps_to_the_names_of_columns(tmp_path):
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = GPOD(3).fit(frame)
+    inspection.assess(model, frame)
+    model.predict_set(frame, calibration=inspection.label_sets(model, frame))
+    for rows in (frame, None):
+        summary = report.write(model, rows, tmp_path / "a.html", X_new=frame, n_refits=1)
+        assert {one.column for one in summary.clusters[0].contrasts} <= {"a", "b", "c"}
+        assert not any("not measured" in note for note in summary.notes)

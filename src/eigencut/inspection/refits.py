@@ -190,7 +190,7 @@ class LabelSets:
 
     Attributes
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     deficits : array of shape (n_batches, batch_size, K)
         How much the score of each cluster is below the largest score, for each held-out row.
     labels : array of shape (n_batches, batch_size)
@@ -237,9 +237,12 @@ class LabelSets:
 
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return which clusters each row may belong to; see ``GPOD.predict_set``."""
-        threshold = self._threshold(coverage)
-        with measured_on(self.model, X) as (gpod, rows, _):
-            return _deficits(gpod, rows) <= threshold
+        sets: NDArray[np.bool_] = self.model.predict_set(X, coverage, calibration=self)
+        return sets
+
+    def of_prepared(self, rows: Any, coverage: float) -> NDArray[np.bool_]:
+        """Return the sets of rows that the model has prepared."""
+        return _deficits(self.model.gpod, rows) <= self._threshold(coverage)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that ``print`` shows as plain Python, ready for JSON."""
@@ -351,7 +354,7 @@ def label_sets(
             numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
             labels[g] = numbers[of_refit[len(before) :]]
         deficits = _deficits(gpod, held_out[dealt]).reshape(*batches.shape, -1)
-    return LabelSets(gpod, deficits, labels)
+    return LabelSets(model, deficits, labels)
 
 
 def batch_quantile(values: Array, coverage: float) -> float:
