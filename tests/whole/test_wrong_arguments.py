@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs
 
-from eigencut import GPOD, TableModel, inspection, report
+from eigencut import GPOD, Neighbors, TableModel, compare, consensus, inspection, report
 
 X = make_blobs(120, centers=3, n_features=3, random_state=0)[0]
 MODEL = GPOD(3).fit(X)
@@ -49,6 +49,39 @@ CALLS = {
     "kernel": (
         lambda folder: GPOD(3, affinity=lambda a: a).fit(X),
         "function must be callable as k(A, B). Got <function",
+    ),
+    "few rows of calibration": (
+        lambda folder: MODEL.predict_set(X, calibration=X[:3]),
+        "calibration must be label sets, or have at least 20 rows. Got 3; hold out more rows.",
+    ),
+    "levels": (
+        lambda folder: MODEL.predict_levels(X, [7]),
+        "counts must be numbers of groups, each below the one before it, 3 at most. Got [7]; leave",
+    ),
+    "levels of words": (lambda folder: MODEL.predict_levels(X, ["a"]), "Got ['a']; leave it out"),
+    "few rows of significance": (
+        lambda folder: inspection.significance(MODEL, X, max_rows=1),
+        "max_rows must be an integer of at least 3. Got 1; use the default of 2000.",
+    ),
+    "drift of rows of their own": (
+        lambda folder: GPOD(12, affinity="gaussian").fit(X[:12]).drift(X),
+        "model must keep at least 12 different rows, one per cluster, when some are held out. Got",
+    ),
+    "nothing to compare": (
+        lambda folder: compare(X, {}),
+        "methods must be a dict with a name for each. Got an empty one; use e.g. {'a': GPOD(3)}.",
+    ),
+    "few rows to compare": (
+        lambda folder: compare(X[:1], {"a": [0]}),
+        "X must be a finite array of 20 rows or more. Got shape (1, 3); pass more rows, or drop",
+    ),
+    "class of an affinity": (
+        lambda folder: GPOD(3, affinity=Neighbors).fit(X),
+        "Neighbors'>; write affinity=Neighbors().",
+    ),
+    "seed of a consensus": (
+        lambda folder: consensus([MODEL.labels_, MODEL.labels_], 3, random_state="a"),
+        "random_state must be a non-negative integer, a numpy RandomState or None. Got 'a'; use",
     ),
     "save to a folder": (lambda folder: MODEL.save(folder), "path must name a file. Got '"),
     "save to a slash": (lambda folder: MODEL.save(f"{folder}/no/"), "no/', a folder; add the name"),

@@ -509,8 +509,8 @@ def significance(
     0.05
     """
     check_count("n_null", n_null, "use the default of 99")
-    check_count("max_rows", max_rows, "use the default of 2000")
     with measured_on(model, X) as (gpod, rows, _):
+        check_count("max_rows", max_rows, "use the default of 2000", least=gpod.n_clusters_)
         refuse_metric_of_no_numbers(gpod.affinity_)
         rows = training_rows(gpod, rows)
     if issparse(rows):
