@@ -272,18 +272,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         from eigencut.inspection.refits import LabelSets, label_sets
 
         check_is_fitted(self)
-        sets = calibration
-        if not isinstance(sets, LabelSets):
-            n_rows = 0 if sets is None else _num_samples(sets)
-            if n_rows < 20:
+        if not isinstance(sets := calibration, LabelSets):
+            if (n := 0 if sets is None else _num_samples(sets)) < 20:
                 expected = "be label sets, or have at least 20 rows"
-                raise invalid("calibration", expected, n_rows, "hold out more rows")
+                raise invalid("calibration", expected, n, "hold out more rows")
             sets = label_sets(self, sets)
         if sets.model.gpod.fitted_cut_ is not self.fitted_cut_:
             remedy = "calibrate again: eigencut.inspection.label_sets(model, X_heldout)"
             expected = "be of this model as it is fitted now"
             raise invalid("calibration", expected, "label sets of another fit", remedy)
-        return np.asarray(self._ask(X, lambda rows: sets.of_prepared(rows, coverage), False))
+        return np.asarray(self._ask(X, lambda rows: sets._of_prepared(rows, coverage), False))
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
         """Return the eigenvectors at each row, or its shares of weight by cluster (discrete cut).

@@ -231,7 +231,8 @@ DATA = {  # exit code 1
     "columns that were not split": (
         f"fit good.csv --delimiter ; {FIT}",
         "Column 'a,b,c' must hold numbers, or at most 13 different words in 40 rows. Got 40 "
-        "('0.126,-0.132,0.640'); read the table with delimiter ',', drop it, or say that it is categorical.",
+        "('0.126,-0.132,0.640'); read the table with delimiter ',', drop it, or say that "
+        "it is categorical.",
     ),
     "no date": (
         f"fit towns.csv --date town {FIT}",

@@ -208,3 +208,6 @@ def test_rows_are_prepared_once_for_sets(model):
     for found in (sets.predict_set(X), model.predict_set(X, calibration=sets)):
         assert found[np.arange(400), model.predict(X)].all()
     assert (model.predict_set(X, calibration=X[300:]) == found).all()
+    model.update(X[:50])
+    with pytest.raises(ValueError, match="Got label sets of another fit; calibrate again"):
+        model.predict_set(X, calibration=sets)

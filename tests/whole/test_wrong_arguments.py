@@ -73,7 +73,7 @@ CALLS = {
     ),
     "few rows to compare": (
         lambda folder: compare(X[:1], {"a": [0]}),
-        "X must be a finite array of 20 rows or more. Got shape (1, 3); pass more rows, or drop",
+        "X must be 20 finite rows or more. Got shape (1, 3); pass more of them.",
     ),
     "class of an affinity": (
         lambda folder: GPOD(3, affinity=Neighbors).fit(X),
@@ -84,7 +84,7 @@ CALLS = {
         "random_state must be a non-negative integer, a numpy RandomState or None. Got 'a'; use",
     ),
     "save to a folder": (lambda folder: MODEL.save(folder), "path must name a file. Got '"),
-    "save to a slash": (lambda folder: MODEL.save(f"{folder}/no/"), "no/', a folder; add the name"),
+    "save to a slash": (lambda folder: MODEL.save(f"{folder}/no/"), "no/', a folder; add a name"),
     "save to None": (lambda folder: MODEL.save(None), "path must name a file. Got None; use e.g."),
 }
 

@@ -260,9 +260,9 @@ def assess(
     >>> print(str(summary).splitlines()[0])
     Risk of ncut, 2 clusters fitted on 200 rows
     """
-    results = ("significance", significance, "p_value"), ("stability", stability, "mean")
-    for name, result, value in results:
-        if result is not None and not is_real(getattr(result, value, None)):
+    for name, result in (("significance", significance), ("stability", stability)):
+        value = getattr(result, "p_value" if name == "significance" else "mean", None)
+        if result is not None and not is_real(value):
             expected, remedy = f"be what eigencut.inspection.{name} returns", "compute it first"
             raise invalid(name, expected, shown(result), remedy)
     with measured_on(model, X_heldout, sample_weight) as (gpod, rows, counts):

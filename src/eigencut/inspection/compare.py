@@ -121,8 +121,7 @@ def compare(
     """
     rows = real_array("X", X)
     if rows.ndim != 2 or len(rows) < 20 or not np.isfinite(rows).all():
-        got, remedy = f"shape {rows.shape}", "pass more rows, or drop those that are not finite"
-        raise invalid("X", "be a finite array of 20 rows or more", got, remedy)
+        raise invalid("X", "be 20 finite rows or more", f"shape {rows.shape}", "pass more of them")
     if not isinstance(methods, Mapping) or not methods:
         got = "an empty one" if isinstance(methods, Mapping) else shown(methods)
         raise invalid("methods", "be a dict with a name for each", got, "use e.g. {'a': GPOD(3)}")

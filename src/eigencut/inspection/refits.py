@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from textwrap import fill
@@ -237,11 +238,9 @@ class LabelSets:
 
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return which clusters each row may belong to; see ``GPOD.predict_set``."""
-        sets: NDArray[np.bool_] = self.model.predict_set(X, coverage, calibration=self)
-        return sets
+        return np.asarray(self.model.predict_set(X, coverage, calibration=self))
 
-    def of_prepared(self, rows: Any, coverage: float) -> NDArray[np.bool_]:
-        """Return the sets of rows that the model has prepared."""
+    def _of_prepared(self, rows: Any, coverage: float) -> NDArray[np.bool_]:
         return _deficits(self.model.gpod, rows) <= self._threshold(coverage)
 
     def to_dict(self) -> dict[str, Any]:
@@ -337,14 +336,12 @@ def label_sets(
         gpod.numbering_.refuse_gaps("label sets")
         rows = training_rows(gpod, rows)
     with measured_on(model, X_heldout) as (_, held_out, _):
-        n_held_out = 0 if held_out is None else held_out.shape[0]
-        batch_size = n_held_out // n_batches
-        if batch_size == 0:
+        n_held = 0 if held_out is None else held_out.shape[0]
+        if not (batch_size := n_held // n_batches):
             expected = f"have at least n_batches={n_batches} rows"
-            remedy = "hold out more rows, or lower n_batches"
-            raise invalid("X_heldout", expected, n_held_out, remedy)
+            raise invalid("X_heldout", expected, n_held, "hold out more rows, or lower n_batches")
         rng = seeded_by(held_out, random_state)
-        dealt = rng.permutation(n_held_out)[: n_batches * batch_size]
+        dealt = rng.permutation(n_held)[: n_batches * batch_size]
         batches = dealt.reshape(n_batches, batch_size)
         before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
         stack = sparse_vstack if issparse(rows) else np.vstack
@@ -354,7 +351,7 @@ def label_sets(
             numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
             labels[g] = numbers[of_refit[len(before) :]]
         deficits = _deficits(gpod, held_out[dealt]).reshape(*batches.shape, -1)
-    return LabelSets(model, deficits, labels)
+    return LabelSets(copy(model), deficits, labels)  # an update changes the model
 
 
 def batch_quantile(values: Array, coverage: float) -> float:

@@ -23,8 +23,7 @@ class FolderError(IsADirectoryError):
     """The error of a path to write to that is a folder."""
 
     def __str__(self) -> str:
-        got = f"{self.filename!r}, a folder"
-        return str(invalid("path", "name a file", got, "add the name of a file"))
+        return str(invalid("path", "name a file", f"{self.filename!r}, a folder", "add a name"))
 
 
 @contextmanager
