@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from eigencut._utils.arrays import TINY, Array, Indices
 from eigencut._utils.memory import parse_bytes
@@ -272,13 +272,16 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         from eigencut.inspection.refits import LabelSets, label_sets
 
         check_is_fitted(self)
-        is_done = isinstance(calibration, LabelSets)
-        sets = calibration if is_done else label_sets(self, calibration)
-        if sets.model.fitted_cut_ is not self.fitted_cut_:
+        if not isinstance(sets := calibration, LabelSets):
+            if (n := 0 if sets is None else _num_samples(sets)) < 20:
+                expected = "be label sets, or have at least 20 rows"
+                raise invalid("calibration", expected, n, "hold out more rows")
+            sets = label_sets(self, sets)
+        if sets.model.gpod.fitted_cut_ is not self.fitted_cut_:
             remedy = "calibrate again: eigencut.inspection.label_sets(model, X_heldout)"
             expected = "be of this model as it is fitted now"
             raise invalid("calibration", expected, "label sets of another fit", remedy)
-        return sets.predict_set(X, coverage)
+        return np.asarray(self._ask(X, lambda rows: sets._of_prepared(rows, coverage), False))
 
     def transform(self, X: ArrayLike, *, dtype: Any = np.float64) -> NDArray[Any]:
         """Return the eigenvectors at each row, or its shares of weight by cluster (discrete cut).
@@ -385,11 +388,12 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     @property
     def gpod(self) -> GPOD:
-        """Return the model for rows whose columns are scaled already: a copy without scales."""
-        if self.column_scales_ is None:
+        """Return the model for prepared rows: a copy without scales and names of columns."""
+        if self.column_scales_ is None and not hasattr(self, "feature_names_in_"):
             return self
         model = copy(self)
         model.column_scales_ = None
+        model.__dict__.pop("feature_names_in_", None)
         return model
 
     def prepare(self, X: Any, at_least: int = 1) -> Prepared:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.running import one_at_a_time, threads
-from eigencut._utils.validation import shown
+from eigencut._utils.validation import check_has_cut, shown
 from eigencut.exceptions import invalid
 from eigencut.fitted import Answers
 from eigencut.io.column_kinds import labels_of, plain_names
@@ -134,7 +134,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
     @property
     def columns_(self) -> list[str]:
         """Names of the columns, in the order of the fit; x1, x2, ... for an array."""
-        names = getattr(self.gpod, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None)
         return list(plain_names(self.gpod.n_features_in_) if names is None else map(str, names))
 
     @property
@@ -332,7 +332,7 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         """Return the names of the columns of X that a description is about; None without names."""
         if hasattr(X, "columns"):
             return [str(name) for name in labels_of(X)]
-        names = getattr(self.gpod, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
     def describe(
@@ -471,11 +471,9 @@ def checked_names(names: Any, numbers: Indices) -> dict[int, str]:
 
 def check_model(model: Any) -> Model:
     """Return the model; raise an error if it is not a Model, or not fitted."""
-    if not isinstance(model, Model):
-        expected, got = "be a GPOD, a TableModel or what recluster returns", type(model).__name__
-        raise invalid("model", expected, got, "pass a fitted one, or eigencut.load(path)")
+    check_has_cut(model)
     model.check_fitted()
-    return model
+    return cast(Model, model)
 
 
 def at_least_one(rows: Any) -> Any:

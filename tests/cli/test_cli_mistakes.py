@@ -228,6 +228,12 @@ DATA = {  # exit code 1
         "Column 'name' must hold numbers, or at most 13 different words in 40 rows. Got 40 "
         "('row 0'); drop it, or say that it is categorical.",
     ),
+    "columns that were not split": (
+        f"fit good.csv --delimiter ; {FIT}",
+        "Column 'a,b,c' must hold numbers, or at most 13 different words in 40 rows. Got 40 "
+        "('0.126,-0.132,0.640'); read the table with delimiter ',', drop it, or say that "
+        "it is categorical.",
+    ),
     "no date": (
         f"fit towns.csv --date town {FIT}",
         "towns.csv: Column 'town' must hold dates. Got 'Rome' in line 2; correct it, drop the "

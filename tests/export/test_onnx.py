@@ -292,3 +292,8 @@ def test_which_discrete_cuts_cannot_be_exported(tmp_path, monkeypatch):
     model = GPOD(3, solver="discrete").fit(MOONS)
     with pytest.raises(ValueError, match=r"model must have at most 2 clusters .* Got 3; keep to"):
         to_onnx(model, tmp_path / "m.onnx")
+
+
+def test_a_folder_is_not_a_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match=r"path must name a file. Got '.*', a folder; add"):
+        to_onnx(GPOD(2).fit(np.eye(6)), tmp_path)

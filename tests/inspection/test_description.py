@@ -232,3 +232,10 @@ def test_rows_are_named_as_their_reader_knows_them():
         assert text.startswith(f"{place}: ")
     typical = table_model_of(model).describe(lines).clusters[0].typical[0]
     assert typical.place == f"line {first + 2}" and str(typical).startswith(typical.place)
+
+
+def test_lists_are_described_as_arrays_are(model, table_model):
+    assert str(model.describe(X.tolist())) == str(model.describe(X))
+    words = [[float(x), "ab"[k % 2]] for x, k in zip(X[:, 0], TRUE, strict=True)]
+    mixed = TableModel(GPOD(3, affinity=AFFINITY)).fit(words)
+    assert "x2 is a" in str(mixed.describe(words))

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
-from eigencut import GPOD, Gaussian, Landmarks, Neighbors
+from eigencut import GPOD, Gaussian, Landmarks, Neighbors, TableModel
 from eigencut.inspection import label_sets
 from eigencut.inspection.refits import batch_quantile
 from eigencut.io.sample import seeded_by
@@ -197,3 +197,17 @@ def test_matrices_are_refused():
 
 def test_the_text_says_what_sets_are_for(calibrated):
     assert "the training rows, the new row and 3 other new rows" in str(calibrated[0])
+
+
+@pytest.mark.parametrize("model", [GPOD(3), TableModel(GPOD(3))], ids=["gpod", "table"])
+def test_rows_are_prepared_once_for_sets(model):
+    """The default scales columns of very different units, and a table model all of them."""
+    X = make_blobs(400, n_features=3, centers=3, random_state=0)[0] * [1, 1000, 1]
+    model.fit(X[:300])
+    sets = label_sets(model, X[300:])
+    for found in (sets.predict_set(X), model.predict_set(X, calibration=sets)):
+        assert found[np.arange(400), model.predict(X)].all()
+    assert (model.predict_set(X, calibration=X[300:]) == found).all()
+    model.update(X[:50])
+    with pytest.raises(ValueError, match="Got label sets of another fit; calibrate again"):
+        model.predict_set(X, calibration=sets)

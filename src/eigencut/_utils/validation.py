@@ -128,6 +128,13 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
         raise invalid(name, f"be {listed}", repr(value), f"use {name}={choices[0]!r}")
 
 
+def check_has_cut(model: Any) -> None:
+    """Raise an error unless the value is one of eigencut's models, fitted or not."""
+    if isinstance(model, type) or not hasattr(model, "one_cut"):
+        expected, got = "be a GPOD, a TableModel or what recluster returns", type(model).__name__
+        raise invalid("model", expected, got, "pass a fitted one, or eigencut.load(path)")
+
+
 def as_numpy(values: Any) -> Any:
     """Return arrays with ``__dlpack__``, such as tensors, as numpy's; other values unchanged."""
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__"):

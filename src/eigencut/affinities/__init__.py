@@ -58,6 +58,8 @@ def named_affinity(affinity: object, metric: str | None = None) -> Affinity:
     word = "gaussian" if affinity == "rbf" else str(affinity).lower()  # scikit-learn's name
     near = get_close_matches(word, ("auto", *NAMES), n=1)
     remedy = f"use affinity={near[0]!r}" if near else "use affinity='auto' if unsure"
+    if isinstance(affinity, type) and issubclass(affinity, Affinity):
+        remedy = f"write affinity={affinity.__name__}()"
     raise ValueError(
         f"affinity must be one of {names}, an affinity object such as Gaussian(sigma=0.5), "
         f"or a function k(A, B). Got {shown(affinity)}; {remedy}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -48,9 +49,13 @@ class Kernel(VectorAffinity):
         self.function = function
 
     def _fit_rows(self, rows: Array) -> None:
-        if not callable(self.function):
-            remedy = "pass e.g. sklearn.metrics.pairwise.laplacian_kernel"
-            raise invalid("function", "be callable as k(A, B)", repr(self.function), remedy)
+        try:
+            signature(self.function).bind(rows, rows)
+        except TypeError as error:
+            got, remedy = repr(self.function), "pass e.g. sklearn.metrics.pairwise.laplacian_kernel"
+            raise invalid("function", "be callable as k(A, B)", got, remedy) from error
+        except ValueError:  # functions in C may have no signature
+            pass
         some = rows[:: max(1, len(rows) // 64)]
         weights = self._weights(some, some)
         asymmetry = np.abs(weights - weights.T).max()

@@ -156,9 +156,11 @@ class Hierarchy(Printed, JsonReady):
         if isinstance(counts, str) and counts == "auto":
             counts = self._clear_counts(min_children)
         listed: list[Any] = list(counts) if isinstance(counts, (Sequence, np.ndarray)) else []
-        if not listed or isinstance(counts, str) or (np.diff(listed) >= 0).any():
-            expected = "be numbers of groups, each below the one before it"
-            raise invalid("counts", expected, repr(counts), "pass e.g. (20, 5)")
+        K = len(self.sizes)
+        are_counts = all(is_integer(n) and 1 <= n <= K for n in listed)
+        if not listed or not are_counts or (np.diff(listed) >= 0).any():
+            expected = f"be numbers of groups, each below the one before it, {K} at most"
+            raise invalid("counts", expected, repr(counts), "leave it out, or recluster for more")
         check_count("min_children", min_children, "use the default of 1")
         levels = [self.labels(n_groups) for n_groups in listed]
         for level, n_groups in enumerate(listed[1:] if min_children > 1 else (), 1):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array
 from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
+from eigencut._utils.validation import is_real, shown
 from eigencut.affinities.base import Affinity, VectorAffinity
 from eigencut.affinities.given import Precomputed
 from eigencut.exceptions import invalid
@@ -260,9 +261,10 @@ def assess(
     Risk of ncut, 2 clusters fitted on 200 rows
     """
     for name, result in (("significance", significance), ("stability", stability)):
-        if isinstance(result, bool):
+        value = getattr(result, "p_value" if name == "significance" else "mean", None)
+        if result is not None and not is_real(value):
             expected, remedy = f"be what eigencut.inspection.{name} returns", "compute it first"
-            raise invalid(name, expected, result, remedy)
+            raise invalid(name, expected, shown(result), remedy)
     with measured_on(model, X_heldout, sample_weight) as (gpod, rows, counts):
         affinity, fitted = gpod.affinity_, gpod.fitted_cut_
         n, K, cut, known = affinity.n_rows_, gpod.n_clusters_, fitted.cut, affinity.weight_bound_

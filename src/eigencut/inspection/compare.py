@@ -121,9 +121,10 @@ def compare(
     """
     rows = real_array("X", X)
     if rows.ndim != 2 or len(rows) < 20 or not np.isfinite(rows).all():
-        raise invalid("X", "be a finite array of 20 rows or more", f"shape {rows.shape}", "see fit")
+        raise invalid("X", "be 20 finite rows or more", f"shape {rows.shape}", "pass more of them")
     if not isinstance(methods, Mapping) or not methods:
-        raise invalid("methods", "be a dict with a name for each", shown(methods), "{'a': GPOD(3)}")
+        got = "an empty one" if isinstance(methods, Mapping) else shown(methods)
+        raise invalid("methods", "be a dict with a name for each", got, "use e.g. {'a': GPOD(3)}")
     check_count("n_refits", n_refits, "use the default of 5")
     truth = None if y is None else _checked_labels("y", y, len(rows))
     order = np.random.default_rng(random_state).permutation(len(rows))

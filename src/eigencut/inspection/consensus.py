@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
-from eigencut._utils.validation import check_count, shown
+from eigencut._utils.validation import check_count, check_random, shown
 from eigencut.discretization import pod
 from eigencut.exceptions import invalid
 from eigencut.graphs.base import SparseGraph
@@ -71,6 +71,7 @@ def consensus(labels_list: Sequence[Any], n_clusters: int, *, random_state: int 
     array([1.  , 1.  , 0.78, 0.89, 0.83])
     """
     check_count("n_clusters", n_clusters, "pass how many clusters you want")
+    check_random("random_state", random_state)
     given = _checked(labels_list)
     # Group rows with the same labels everywhere: the group of each row, and its first row.
     of_row = np.zeros(given.shape[1], dtype=np.int64)

@@ -763,6 +763,7 @@ def describe_model(
     texts = None if documents is None else _checked_documents(documents, n)
     table, names = columns, None
     if columns is None:
+        X = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
         names = model.described_columns(X)
         table = None if affinity.pairwise or (texts is not None and names is None) else X
     if table is None and texts is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from textwrap import fill
@@ -190,7 +191,7 @@ class LabelSets:
 
     Attributes
     ----------
-    model : fitted GPOD
+    model : fitted GPOD or TableModel
     deficits : array of shape (n_batches, batch_size, K)
         How much the score of each cluster is below the largest score, for each held-out row.
     labels : array of shape (n_batches, batch_size)
@@ -237,9 +238,10 @@ class LabelSets:
 
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return which clusters each row may belong to; see ``GPOD.predict_set``."""
-        threshold = self._threshold(coverage)
-        with measured_on(self.model, X) as (gpod, rows, _):
-            return _deficits(gpod, rows) <= threshold
+        return np.asarray(self.model.predict_set(X, coverage, calibration=self))
+
+    def _of_prepared(self, rows: Any, coverage: float) -> NDArray[np.bool_]:
+        return _deficits(self.model.gpod, rows) <= self._threshold(coverage)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that ``print`` shows as plain Python, ready for JSON."""
@@ -330,18 +332,16 @@ def label_sets(
     np.int64(1)
     """
     check_count("n_batches", n_batches, "use the default of 20")
-    gpod = model.one_cut()
-    gpod.numbering_.refuse_gaps("label sets")
-    with measured_on(model, X) as (_, rows, _):
+    with measured_on(model, X) as (gpod, rows, _):
+        gpod.numbering_.refuse_gaps("label sets")
         rows = training_rows(gpod, rows)
     with measured_on(model, X_heldout) as (_, held_out, _):
-        batch_size = held_out.shape[0] // n_batches
-        if batch_size == 0:
+        n_held = 0 if held_out is None else held_out.shape[0]
+        if not (batch_size := n_held // n_batches):
             expected = f"have at least n_batches={n_batches} rows"
-            remedy = "hold out more rows, or lower n_batches"
-            raise invalid("X_heldout", expected, held_out.shape[0], remedy)
+            raise invalid("X_heldout", expected, n_held, "hold out more rows, or lower n_batches")
         rng = seeded_by(held_out, random_state)
-        dealt = rng.permutation(held_out.shape[0])[: n_batches * batch_size]
+        dealt = rng.permutation(n_held)[: n_batches * batch_size]
         batches = dealt.reshape(n_batches, batch_size)
         before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
         stack = sparse_vstack if issparse(rows) else np.vstack
@@ -351,7 +351,7 @@ def label_sets(
             numbers = renumbered(of_refit[: len(before)], before, gpod.n_clusters_)
             labels[g] = numbers[of_refit[len(before) :]]
         deficits = _deficits(gpod, held_out[dealt]).reshape(*batches.shape, -1)
-    return LabelSets(gpod, deficits, labels)
+    return LabelSets(copy(model), deficits, labels)  # an update changes the model
 
 
 def batch_quantile(values: Array, coverage: float) -> float:
@@ -506,8 +506,8 @@ def significance(
     0.05
     """
     check_count("n_null", n_null, "use the default of 99")
-    check_count("max_rows", max_rows, "use the default of 2000")
     with measured_on(model, X) as (gpod, rows, _):
+        check_count("max_rows", max_rows, "use the default of 2000", least=gpod.n_clusters_)
         refuse_metric_of_no_numbers(gpod.affinity_)
         rows = training_rows(gpod, rows)
     if issparse(rows):

@@ -11,10 +11,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from eigencut.exceptions import invalid
+
 PART = ".part"  # ends the name of a file that is not complete
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
 _SEPARATORS = tuple({os.sep, os.altsep or os.sep})
+
+
+class FolderError(IsADirectoryError):
+    """The error of a path to write to that is a folder."""
+
+    def __str__(self) -> str:
+        return str(invalid("path", "name a file", f"{self.filename!r}, a folder", "add a name"))
 
 
 @contextmanager
@@ -57,8 +66,6 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     with _errors_named(path):
         old = _status(path)
         if old is not None and not stat.S_ISREG(old.st_mode):
-            if stat.S_ISDIR(old.st_mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             return  # opening a device or a pipe would already have effects
     target = Path(os.path.realpath(path))
     part = _part_of(target)
@@ -106,9 +113,11 @@ def _errors_named(path: str | os.PathLike[str], *ours: Path) -> Iterator[None]:
 
 def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
     """Return the status of the file at a path, or None if there is none."""
-    if os.fspath(path).endswith(_SEPARATORS):  # Path drops the separator, which means a folder
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    try:
-        return Path(path).stat()
-    except FileNotFoundError:
-        return None
+    if not isinstance(path, (str, os.PathLike)):
+        raise invalid("path", "name a file", repr(path), "use e.g. 'new.file'", TypeError)
+    status, is_folder = None, os.fspath(path).endswith(_SEPARATORS)  # which Path drops
+    with suppress(FileNotFoundError):
+        status = Path(path).stat()
+    if is_folder or (status is not None and stat.S_ISDIR(status.st_mode)):
+        raise FolderError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return status

@@ -247,6 +247,10 @@ def write(
     if isinstance(X, str | os.PathLike):
         remedy = "use write(model, X, path), or write(model, path=...) without rows"
         raise invalid("X", "be rows, and path comes after it", repr(os.fspath(X)), remedy)
+    known = summarize.__kwdefaults__ or {}
+    if unknown := sorted(how.keys() - known.keys()):
+        remedy = f"use {', '.join(known)}"
+        raise invalid("how", "be arguments of summarize", ", ".join(unknown), remedy, TypeError)
     form_of(path)  # before any work
     check_replaceable(path)
     summary = summarize(model, X, **how)

@@ -9,6 +9,7 @@ import math
 import platform
 import re
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -528,7 +529,9 @@ def _descriptions(
         texts = [every[i] for i in seen.places] if len(every) == seen.n_rows else every
     table = seen.some(seen.places)
     try:
-        description = model.describe(table, documents=texts, n_columns=6, n_typical=2)
+        with warnings.catch_warnings():  # stored rows have no names
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            description = model.describe(table, documents=texts, n_columns=6, n_typical=2)
     except ValueError as error:
         if documents is not None:
             raise

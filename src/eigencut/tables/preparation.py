@@ -539,6 +539,9 @@ def _places(preparation: Preparation, counts: _Counts) -> list[WordPlaces]:
             expected += f"in {counts.n_rows:.10g} rows"
             got = f"{len(seen)} ({next(iter(times))!r})"
             remedy = "drop it, or say that it is categorical"
+            inside = [mark for mark in (",", ";", "\t", "|") if mark in name]
+            if inside and len(preparation.columns) == 1:  # a header that was not split
+                remedy = f"read the table with delimiter {inside[0]!r}, {remedy}"
             raise invalid(f"Column {name!r}", expected, got, remedy)
         found.append(WordPlaces.from_counts(name, seen, counts.n_rows))
     return found

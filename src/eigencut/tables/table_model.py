@@ -205,8 +205,8 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
         """Return the clusters that each row may belong to; see ``GPOD.predict_set``."""
-        is_set = hasattr(calibration, "predict_set")
-        sets = calibration if is_set else self.prepare(calibration)[0]
+        is_ready = calibration is None or hasattr(calibration, "predict_set")
+        sets = calibration if is_ready else self.prepare(calibration)[0]
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
         return self._ask(X, question, False)
 

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigencut._utils.arrays import Array, Indices
 from eigencut._utils.json_ready import JsonReady
 from eigencut._utils.running import threads
-from eigencut._utils.validation import check_sample_weight
+from eigencut._utils.validation import check_has_cut, check_sample_weight
 from eigencut.affinities.base import Affinity, VectorAffinity, whole_or_real
 from eigencut.cut import CUTS, Cut
 from eigencut.discretization import assign
@@ -37,6 +37,7 @@ def measured_on(
     model: Any, X: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> Iterator[tuple[Any, Any, Array | None]]:
     """Yield the GPOD of a model, the prepared complete rows of X, and their counts (or None)."""
+    check_has_cut(model)
     gpod = model.one_cut()
     if X is None:
         if sample_weight is not None:

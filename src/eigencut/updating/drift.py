@@ -613,6 +613,9 @@ def _by_rows_left_out(
     held = _held_out(counts, rng)
     is_held, is_left = held > 0, counts > held
     rows, weight = kept[is_left], (counts - held)[is_left]
+    if len(rows) < K:
+        expected = f"keep at least {K} different rows, one per cluster, when some are held out"
+        raise invalid("model", expected, len(rows), "fit it on more rows, or fewer clusters")
     estimator = clone(model).set_params(n_clusters=K, affinity=clone(model.affinity_), n_jobs=None)
     # Limits of sizes are for all rows.
     estimator.set_params(min_cluster_size=None, max_cluster_size=None, verbose=False)
