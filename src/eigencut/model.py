@@ -264,7 +264,11 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return self._ask(X, self.margins_of, np.nan)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Return the logarithm of the mean similarity of each row to the training rows."""
+        """Return how similar each row is to the training rows; the lower, the less similar.
+
+        It is the logarithm of the mean similarity to them, or ``-(distance / radius)^2 / 2`` with
+        ``RankedNeighbors`` and ``Landmarks``; the radius is that of the nearest row or landmark.
+        """
         return self._ask(X, lambda rows: self.gpod.fitted_cut_.support(rows), np.nan)
 
     def predict_stream(self, rows: Rows, path: str | os.PathLike[str]) -> int:
