@@ -205,8 +205,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, calibration: Any) -> Mask:
         """Return the clusters that each row may belong to; see ``GPOD.predict_set``."""
-        is_set = hasattr(calibration, "predict_set")
-        sets = calibration if is_set else self.prepare(calibration)[0]
+        sets = calibration if hasattr(calibration, "predict_set") else self.prepare(calibration)[0]
         question = lambda rows: self.gpod.predict_set(rows, coverage, calibration=sets)  # noqa: E731
         return self._ask(X, question, False)
 
@@ -363,8 +362,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
         if "feature_names" in state:
             self.feature_names_in_ = np.array(state.words("feature_names", n), dtype=object)
-        has_names = "class_names" in state
-        self.class_names_ = state.texts("class_names", 1 << 16) if has_names else []
+        self.class_names_ = state.texts("class_names", 1 << 16) if "class_names" in state else []
         if "labels" in state:
             n_given = self.model_.numbering_.n_given
             self.labels_ = state.indices("labels", (None,), n_given, least=-1)
