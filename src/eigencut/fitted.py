@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,6 +71,8 @@ class FittedCut(ABC):
     outlier_threshold: OutlierThreshold  # rows with less support are outliers
     partition: Partition  # the clusters of the training vertices
     n_components: int  # connected components of the graph
+    # Whether the fit used known labels or pairs, even if they changed nothing.
+    is_guided: bool = field(default=False, kw_only=True)
 
     # Both kinds have these,
     affinity: ClassVar[Any]
@@ -197,6 +199,7 @@ class FittedCut(ABC):
         threshold = self.outlier_threshold
         return {
             "affinity": self.affinity,
+            "is_guided": self.is_guided,
             "n_clusters": self.n_clusters,
             "n_components_found": self.n_components,
             "least_support": threshold.least,
@@ -219,10 +222,11 @@ class FittedCut(ABC):
         least = state.number("least_support")
         threshold = OutlierThreshold(least, n_outside, n_judged, one_row)
         n_components = state.integer("n_components_found", 1, n_vertices)
+        is_guided = "is_guided" in state and state.flag("is_guided")
         if "voters" in state:
             parts = _restored_clusters(state, n_vertices, K)
             parts |= {"n_components": n_components, "affinity": affinity, "cut": cut}
-            return FittedDiscreteCut(threshold, **parts)
+            return FittedDiscreteCut(threshold, **parts, is_guided=is_guided)
         functions = _restored_functions(state, affinity, cut, K)
         rotation = state.array("rotation", (K, K), -_UNIT, _UNIT)
         of_extension = state.array("rotation_of_extension", (K, K), -_UNIT, _UNIT)
@@ -232,9 +236,8 @@ class FittedCut(ABC):
             temperature = state.number("temperature", least=_LEAST_TEMPERATURE)
         else:  # an older file
             temperature = _temperature(functions, of_extension)
-        return FittedRelaxedCut(
-            threshold, partition, n_components, functions, of_extension, temperature
-        )
+        own = functions, of_extension, temperature
+        return FittedRelaxedCut(threshold, partition, n_components, *own, is_guided=is_guided)
 
 
 def _warn_about_empty_clusters(labels: Indices, n_clusters: int) -> None:
@@ -411,7 +414,6 @@ class FittedDiscreteCut(FittedCut):
     # limits of sizes have an effect. Shares are then averages of votes instead of h_k(x).
     votes: Array | None = None
     prices: Array | None = None  # (K,): what the limits add to the score of each cluster
-    is_guided: bool = False  # whether known labels or pairs have guided the cut
 
     most_columns: ClassVar[int] = 100  # embeddings with more columns are sparse
 
@@ -532,7 +534,7 @@ class FittedDiscreteCut(FittedCut):
         if self.links.nnz:
             state["links"] = csr_state(self.links)
         if self.votes is not None:
-            state |= {"votes": self.votes, "prices": self.prices, "is_guided": self.is_guided}
+            state |= {"votes": self.votes, "prices": self.prices}
         return state
 
 
@@ -550,7 +552,6 @@ def _restored_clusters(state: StateReader, n_vertices: int, K: int) -> dict[str,
         if not (votes.sum(axis=1) > 0.5).all():
             raise ModelFileError("votes of a vertex must add up to 1.")
         parts["prices"] = state.array("prices", (K,), -LARGEST, LARGEST)
-        parts["is_guided"] = state.flag("is_guided")
     return parts
 
 
@@ -576,7 +577,6 @@ def with_size_limits(
     high: Any,
     sample_weight: Array | None = None,
     is_sample: bool = False,
-    is_guided: bool = False,
 ) -> FittedCut:
     """Return a cut whose clusters satisfy limits of sizes, or ``fitted`` if its clusters do.
 
@@ -631,9 +631,9 @@ def with_size_limits(
         links=links_between(graph, labels, K),
         votes=priced / priced.sum(axis=1, keepdims=True),
         prices=prices,
-        is_guided=is_guided,
+        is_guided=fitted.is_guided,
     )
-    if is_guided:  # clusters keep the numbers of their classes
+    if fitted.is_guided:  # clusters keep the numbers of their classes
         return discrete
     return discrete.reordered(by_size(labels, graph.multiplicity, K))
 

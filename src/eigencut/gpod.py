@@ -66,7 +66,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         "ncut" avoids clusters with few edges, "ratiocut" clusters with few rows.
     affinity : str, Affinity or callable, default="auto"
         The graph. "auto" compares cuts of several graphs of nearest neighbours (see
-        ``docs/defaults.md``), and takes landmarks above 500 000 rows, or where memory is short.
+        ``docs/defaults.md``). Above 500 000 rows, or if memory is short, it takes landmarks. With
+        32 clusters or more (unless the cut is relaxed) it cuts at most 200 000 rows discretely.
         "gaussian" is the paper's complete graph with a local bandwidth; "neighbors" and "landmarks"
         are ``Neighbors()`` and ``Landmarks()``; "precomputed" takes affinities instead of rows.
         You can also pass an object such as ``Gaussian(sigma=0.5)``, or a function ``k(A, B)``.
@@ -126,7 +127,8 @@ class GPOD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     fitted_cut_ : FittedCut
         The part of the model that answers for new rows.
     choice_ : tuple of Choice
-        The cuts that "auto" compared, each with a score, the best first; larger is better.
+        The cuts that "auto" compared, each with a score, the best first; larger is better. Empty
+        if it had nothing to compare: landmarks, one cluster, only a discrete cut, or no "auto".
     column_scales_ : array of shape (n_features,) or None
         The number that each column is divided by, where the default scaled the columns.
     warnings_ : tuple of str

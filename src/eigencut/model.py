@@ -264,9 +264,11 @@ class Model(ClusterMixin, BaseEstimator, ABC):
         return self._ask(X, self.margins_of, np.nan)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Return the logarithm of the mean similarity of each row to the training rows.
+        """Return how similar each row is to the training rows; the lower, the less similar.
 
-        It is ``-inf`` if all are 0: a mutual graph can leave a new row without any neighbour.
+        It is the logarithm of the mean similarity to them, or ``-(distance / radius)^2 / 2`` with
+        ``RankedNeighbors`` and ``Landmarks``; the radius is that of the nearest row or landmark.
+        It is ``-inf`` for a new row that a mutual graph leaves without any neighbour.
         """
         return self._ask(X, lambda rows: self.gpod.fitted_cut_.support(rows), np.nan)
 

@@ -148,6 +148,7 @@ def extend_cut(
             note(f"error {of_tried.error:.3f} of known labels by {other.affinity!r}")
             if of_tried.error < agreement.error:
                 cut, fitted, agreement = other, tried, of_tried
+    fitted = replace(fitted, is_guided=known is not None)
     if settings.min_cluster_size is not None or settings.max_cluster_size is not None:
         with stage("limits of sizes"):
             fitted = with_size_limits(
@@ -158,7 +159,6 @@ def extend_cut(
                 high=settings.max_cluster_size,
                 sample_weight=sample_weight,
                 is_sample=chosen.is_sample,
-                is_guided=known is not None,
             )
     elif not cut.has_wide_gaps:
         warn_about_tiny_clusters(fitted, cut.graph)

@@ -273,7 +273,7 @@ def test_assess_with_refits(frame, model, capsys):
     assert (found["label_sets"]["n_batches"], found["label_sets"]["batch_size"]) == (20, 3)
     run("assess m.eigencut --significance")
     shown = capsys.readouterr().out
-    assert shown.startswith("Risk of ncut") and "The rows are not one cluster" in shown
+    assert shown.startswith("3 clusters, fitted on") and "The rows are not one cluster" in shown
 
 
 def test_select_with_candidates(frame, model, capsys):
@@ -296,7 +296,8 @@ def test_info_shows_what_was_chosen(model, capsys):
     run("info m.eigencut")
     shown = capsys.readouterr().out
     assert "3, fitted on 60 rows" in shown and "a, b" in shown
-    assert "scale auto, missing refuse" in shown
+    assert "scaling is auto; missing values raise an error" in shown
+    assert "cut          ncut; outliers get a cluster" in shown
 
 
 def test_demo(capsys):

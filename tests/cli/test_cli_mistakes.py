@@ -138,7 +138,7 @@ DATA = {  # exit code 1
         f"fit good.csv --memory-limit 5MB {FIT}",
         "memory_limit must be at least 13 MB to fit Neighbors(n_neighbors=40) "
         "on 40 rows. Got '5MB'; raise it, or fit on fewer rows. "
-        "On the command line: fit --landmarks 1000.",
+        "On the command line: fit --landmarks 1000 reads in blocks.",
     ),
     "a ragged line": (
         f"fit ragged.csv {FIT}",

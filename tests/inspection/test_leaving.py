@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 from eigencut import GPOD, Gaussian, Kernel, Landmarks, Neighbors
+from eigencut.extension.labelling import ClusterNumbers
 from eigencut.inspection import assess
 from eigencut.inspection.leaving import leaving_share
 from eigencut.theory.betting import STAKES, limits_of_mean
@@ -85,7 +86,22 @@ def test_assess_says_it_first():
     first = str(summary).splitlines()[1]
     assert first == leaving_share(model, X[250:]).sentence
     assert first.startswith("On new data at most ")
-    assert first.endswith(" % of the rows' similarity goes to other clusters (95 % confidence)")
+    assert first.endswith(" % of any cluster's similarity goes to other clusters (95 % confidence)")
     assert summary.leaving.high.max() < 0.2
     assert float(first.split()[5]) / 100 >= summary.leaving.high.max()  # rounded up
     assert "On new data at most" not in str(assess(model))
+
+
+def test_clusters_without_held_out_rows_are_named_by_their_numbers():
+    X = np.vstack([draw(90, np.random.default_rng(0)), np.full((30, 2), 40.0)])
+    X[:30] -= 40.0
+    model = GPOD(3, affinity=Landmarks(12)).fit(X)
+    some = X[model.predict(X) == 1]
+    found = leaving_share(model, np.vstack([some, some, some]))
+    assert found.sentence.endswith(". No held-out rows are in cluster 0, 2")
+    assert "at most 100 %" not in found.sentence
+    renumbered = GPOD(3, affinity=Landmarks(12)).fit(X)
+    renumbered._renumber(np.arange(3), ClusterNumbers(np.array([1, 4, 6]), 7))
+    found = leaving_share(renumbered, np.vstack([some, some, some]))
+    assert found.sentence.endswith(". No held-out rows are in cluster 1, 6")
+    assert [line.split()[0] for line in str(found).splitlines()[3:]] == ["1", "4", "6"]

@@ -214,7 +214,7 @@ def test_nothing_is_wider_than_the_page_when_all_is_open(browser, path, width):
         .map(e => e.outerHTML.slice(0, 80))"""
     assert page.evaluate(too_wide) == []
     lines = page.evaluate("document.querySelector('pre').innerText").splitlines()
-    assert lines[0].startswith("Risk of ncut, 3 clusters") and len(lines) > 10
+    assert lines[0].startswith("3 clusters, fitted on") and len(lines) > 10
     assert not any("\\n" in line for line in lines)
     page.close()
 

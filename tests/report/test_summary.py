@@ -52,20 +52,21 @@ def test_sizes_and_shares_are_those_of_predict():
 def test_rows_outside_are_those_below_the_least_support():
     below = MODEL.score_samples(X_NEW) < MODEL.fitted_cut_.least_support
     assert 13 <= below.sum() < 30 and SUMMARY.new_outside == below.mean()
-    said = next(text for text in SUMMARY.sentences if "lie outside" in text)
-    assert said.startswith(f"{100 * below.mean():.2g} % of 333 new rows lie outside what the model")
+    said = next(text for text in SUMMARY.sentences if "are unlike" in text)
+    assert said.startswith(f"{100 * below.mean():.2g} % of 333 new rows are unlike the training")
 
 
 def test_shares_of_new_rows_are_compared_with_chance():
     """New rows of one cluster are said to be; a sample of all of them is not."""
     alike = summarize(MODEL, X, X_new=X[::2], n_refits=0)
-    assert "New rows fall into the clusters in about the same shares" in " ".join(alike.sentences)
+    said = "Each cluster has about the same share of the new rows as of the 400 rows."
+    assert said in alike.sentences
     some = X[MODEL.predict(X) == 1]
     other = summarize(MODEL, X, X_new=some, n_refits=0)
     share = f"{100 * len(some) / len(X):.0f} %"
-    expected = f"100 % of them are in cluster 1, but {share} of the others."
+    expected = f"100 % of the new rows are in cluster 1, but {share} of the 400 rows."
     assert expected in " ".join(other.sentences)
-    assert not any("same shares" in sentence for sentence in ALONE.sentences)
+    assert not any("same share" in sentence for sentence in ALONE.sentences)
 
 
 def test_one_row_has_a_summary():

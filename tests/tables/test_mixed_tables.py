@@ -129,7 +129,7 @@ def test_what_is_said_goes_before_what_is_found():
     model = TableModel(GPOD(2), columns={"zip": "categorical", "x": "ignore"}).fit(frame)
     assert model.columns_ == ["zip", "when"] and model.n_features_in_ == 3
     assert [line.kind for line in model.summary().columns] == ["categorical", "numeric"]
-    assert "10, 20, 30 (as you said)" in str(model.summary())
+    assert "10, 20, 30 (the kind is given)" in str(model.summary())
     assert TableModel(GPOD(2), columns=["when", "x"]).fit(frame).columns_ == ["when", "x"]
 
 

@@ -266,11 +266,17 @@ def test_it_reads_well_and_is_json():
     model = GPOD(3, affinity=Landmarks(20)).fit(rows(1000, 0))
     found = model.drift(rows(200, 1))
     text = str(found)
-    assert text.startswith("No sign of drift") and "200 rows" in text
+    assert (
+        text.startswith("No sign of drift") and "200 rows, compared with 1000 training rows" in text
+    )
+    assert "left-out rows" not in text and text.count("  training rows  ") == 5
     assert "new cluster      none stands out" in text
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["has_drifted"] is False and set(plain["shares"]) == {"0", "1", "2"}
-    frame = GPOD(3).fit(rows(300, 0)).drift(rows(200, 1)).to_frame()
+    drift = GPOD(3).fit(rows(300, 0)).drift(rows(200, 1))
+    assert "compared with 60 left-out rows" in str(drift) and "for all clusters" in str(drift)
+    assert str(drift).count("  left-out rows  ") == 2 and str(drift).count("  training rows  ") == 3
+    frame = drift.to_frame()
     counts = {"share": 3, "column": rows(1, 0).shape[1], "without support": 1, "cut value": 1}
     assert frame["measure"].value_counts().to_dict() == counts
     assert frame.query("measure == 'share'")["now"].sum() == pytest.approx(1)

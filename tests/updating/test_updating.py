@@ -487,14 +487,32 @@ def test_align_labels_says_what_is_missing():
         align_labels(matrix, matrix)
 
 
-def test_a_model_that_knows_pairs_is_not_updated_without_them():
+LABELS = np.where(np.arange(80) % 40 < 3, np.arange(80) // 40, -1)  # which the clusters respect
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"constraints": Constraints(must_link=[(0, 79)])},
+        {"constraints": Constraints(cannot_link=[(0, 79)])},
+        {"known_labels": LABELS},
+        {"known_labels": np.where(LABELS < 0, -1, 1 - LABELS)},
+    ],
+    ids=["changed", "respected", "labels", "swapped"],
+)
+@pytest.mark.parametrize("options", [{}, {"affinity": Landmarks(20)}, {"min_cluster_size": 40}])
+def test_a_model_that_knows_labels_or_pairs_is_not_updated_without_them(tmp_path, known, options):
+    """Also where they changed nothing: the next cut might not respect them."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(40, 2)), rng.normal(6, 1, size=(40, 2))])
-    model = GPOD(2).fit(X, constraints=Constraints(must_link=[(0, 79)]))
+    model = GPOD(2, **options).fit(X, **known)
     before = model.predict(X)
-    with pytest.raises(ValueError, match="without known labels and pairs to be updated"):
-        model.update(X[:10])
-    assert (model.predict(X) == before).all()
+    model.save(tmp_path / "model.eigencut")
+    for each in (model, load(tmp_path / "model.eigencut")):
+        with pytest.raises(ValueError, match="without known labels and pairs to be updated"):
+            each.update(X[:10])
+        assert (each.predict(X) == before).all()
+    GPOD(2, **options).fit(X, known_labels=np.full(80, -1)).update(X[:10])  # nothing is known
 
 
 def test_what_speaks_of_clusters_minds_numbers_with_gaps():

@@ -360,8 +360,7 @@ class Gaussian(VectorAffinity):
     def _width_of(self, X: Array) -> Array:
         """Return sigma(x), in the units of the coordinates."""
         if callable(self.sigma):
-            given = np.ldexp(self.sigma(X), -self._exponent)
-            return np.asarray(np.clip(given, *SQUARABLE))
+            return np.asarray(np.clip(np.ldexp(self.sigma(X), -self._exponent), *SQUARABLE))
         if self._local is None:
             return np.full(len(X), self._width)
         return np.clip(self._local(self._near(self._to_units(X))), *SQUARABLE)

@@ -77,7 +77,7 @@ class Landmarks(Affinity):
         farthest of the landmarks of x.
     density_contrast : float, default=1.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
-        a row, so that cuts avoid dense places. 0 means no contrast. See ``docs/parameters.md``.
+        a row. With a larger beta, clusters meet where rows are sparse. See ``docs/parameters.md``.
     metric : str, default="euclidean"
         As for ``GPOD``. Sigma is in its units.
     random_state : int or None, default=None
@@ -469,8 +469,7 @@ class Landmarks(Affinity):
 
 def first_landmarks(nearest: Indices, squared: Array) -> Indices:
     """Return the nearest landmark of each row, from its r nearest."""
-    place = squared.argmin(axis=1)[:, np.newaxis]
-    return np.take_along_axis(nearest, place, axis=1)[:, 0]
+    return np.take_along_axis(nearest, squared.argmin(axis=1)[:, np.newaxis], axis=1)[:, 0]
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class Neighbors(RowAffinity):
         Factor on sigma.
     density_contrast : float, default=0.0
         beta >= 0: weights are multiplied by ``(rho(x) rho(y))^beta``, rho being the density around
-        a row, so that cuts avoid dense places. 0 means no contrast. See ``docs/parameters.md``.
+        a row. With a larger beta, clusters meet where rows are sparse. See ``docs/parameters.md``.
 
     Attributes
     ----------

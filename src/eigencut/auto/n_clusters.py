@@ -242,15 +242,15 @@ class ComparedNumbers:
         others = list(dict.fromkeys(str(c.n_clusters) for c in alike if c.n_clusters != K))[:3]
         if not self.is_clear(n_rows):
             warn_user(
-                f"No number of clusters stands out: the best is {K}, with a score of "
-                f"{self.best.score:.2f} (one that stands out is above {clear_score(n_rows):.2g}). "
+                f"No number of clusters stands out: the best is {K}, but its score of "
+                f"{self.best.score:.2f} is not above {clear_score(n_rows):.2g}. "
                 "The rows may be one cluster: eigencut.inspection.significance(model, X) tests it."
                 + ("" if shows_scores else " eigencut.select(X) shows all scores.")
             )
         elif others:
             warn_user(
-                f"Several numbers of clusters are clear: {K} is chosen, others are "
-                f"{', '.join(others)}. Give n_clusters if you know it."
+                f"Several numbers of clusters are clear, or nearly: {K} (chosen), "
+                f"{', '.join(others)}. If another is more useful to you, give it as n_clusters."
                 + ("" if shows_scores else " eigencut.select(X) shows all scores.")
             )
         elif self.is_edge and candidates.numbers is not None and len(candidates.numbers) > 1:

@@ -103,8 +103,8 @@ def select(
     X : array-like of shape (n_samples, n_features)
         scipy.sparse arrays too, with "auto", "neighbors" and "precomputed".
     n_clusters : int, iterable of int or "auto", default="auto"
-        The candidates, each at least 2; all of them get a score. "auto" is as far as the spectrum
-        goes, with scores of those numbers that have large gaps.
+        The numbers to compare, from 2 on; each gets a score. "auto" looks at 2, 3, ... until the
+        best is far below the largest, and scores those that are most promising.
     affinity : str, Affinity, callable or a list of them, default="auto"
         What ``GPOD`` takes; several are compared. "auto" is what ``GPOD("auto")`` decides by, on
         some 4000 of the rows; the model is then fitted with the default affinity. Others see all

@@ -34,7 +34,7 @@ def fit(
     table: str = opt.argument,
     output: str = output("Where the model goes.", required=True),
     clusters: int | str = option(
-        "How many, auto, or candidates like 2-30.", opt.value, "-k --clusters", default="auto"
+        "Number of clusters: 3, auto, or one of 2-30.", opt.value, "-k --clusters", default="auto"
     ),
     cut: str = opt.cut_option,
     min_size: Any = option(
@@ -211,7 +211,7 @@ def recluster(
     model: str = opt.argument,
     table: str | None = opt.argument,
     cluster: int = option("The cluster to split.", opt.number(0), required=True),
-    clusters: int | str = option("How many, or auto.", opt.value, "-k --clusters", default="2"),
+    clusters: int | str = option("Number of parts.", opt.value, "-k --clusters", default="2"),
     output: str = output("Where the new model goes.", required=True),
     run: opt.RunOptions,
 ) -> None:
@@ -286,7 +286,9 @@ def _text_of_facts(result: dict[str, Any]) -> str:
         shortened(name) + ("" if kind == "numeric" else f" ({kind})")
         for name, kind in zip(columns or (), kinds, strict=True)
     ]
-    units = f"scale {result['scale']}, missing {result['missing']}" if result["scale"] else "none"
+    filled, keeps = f"are replaced by the {result['missing']}", parameters["outliers"] == "keep"
+    treated = {"refuse": "raise an error", "drop": "get no label"}.get(result["missing"], filled)
+    units = f"scaling is {result['scale']}; missing values {treated}" if result["scale"] else "none"
     if result["divides_columns"]:
         units = "each column divided by its spread (column_scales_)"
     compared = "; ".join(f"{name}: {score:.2f}" for name, score in result["choice"])
@@ -294,7 +296,7 @@ def _text_of_facts(result: dict[str, Any]) -> str:
         "clusters": f"{result['n_clusters']}, fitted on {result['rows_fitted']} rows",
         "columns": ", ".join(named) or "without names",
         "preparation": units,
-        "cut": f"{parameters['cut']}, outliers {parameters['outliers']}",
+        "cut": f"{parameters['cut']}; outliers get {'a cluster' if keeps else 'the label -1'}",
         "affinity": f"{affinity['class']}({given})",
         "compared": compared or "nothing, the affinity was given",
         "written by": ", ".join(f"{k} {v}" for k, v in result["written_by"].items()),
@@ -416,7 +418,7 @@ def assess(
 
 
 @command(
-    "Write a report on a model: clusters, doubtful rows, choice, risk.",
+    "Write a report on a model: its clusters, unsure rows, and how well it holds on new rows.",
     "eigencut report model.eigencut data.csv -o report.html",
     "eigencut report model.eigencut data.csv --new today.csv -o report.html",
     "eigencut report model.eigencut data.csv --name 0=regulars --name 1=visitors --json",
@@ -438,7 +440,7 @@ def report(
     seed: int = opt.seed_option,
     run: opt.RunOptions,
 ) -> None:
-    """Report on MODEL: a summary, its clusters, doubtful rows, choice, risk and stability.
+    """Report on MODEL: a summary, its clusters, unsure rows, and how well the clusters hold.
 
     TABLE has the training rows, or others like them (default: the rows stored in MODEL). A page
     (.html) is one file that needs no network.
@@ -578,7 +580,7 @@ def export(
     eigencut.export.to_onnx(fitted, output)
     listed = printable(", ".join(map(shortened, fitted.columns_)))
     result = {"columns": fitted.columns_, "output": output}
-    say(as_json, result, f"The graph is in {output}; input X: {listed}", output)
+    say(as_json, result, f"The model is in {output}; its input X has the columns {listed}", output)
 
 
 @command("Try everything on generated data.", "eigencut demo --out tour")

@@ -77,7 +77,7 @@ def _sentence(error: Exception) -> str:
         reason = (error.strerror or "it cannot be used").lower()
         return f"{error.filename}: {reason}." if error.filename else f"{reason.capitalize()}."
     if isinstance(error, MemoryRefusal):
-        return f"{error} On the command line: fit --landmarks 1000."
+        return f"{error} On the command line: fit --landmarks 1000 reads in blocks."
     if isinstance(error, MemoryError):
         return "There is not enough memory. Fit on fewer rows, or with --landmarks 1000."
     text = " ".join(str(error).split())

@@ -122,8 +122,7 @@ class ClusterNumbers:
     def refuse_gaps(self, what: str) -> None:
         """Raise an error if clusters have other numbers than 0 to K-1, which ``what`` needs."""
         if not self.is_plain:
-            listed = ", ".join(map(str, self.numbers))
-            got = f"clusters {listed}, since others have gone in updates"
+            got = f"clusters {', '.join(map(str, self.numbers))}, since others have gone in updates"
             expected = f"have the clusters 0 to K-1 for {what}"
             raise invalid("model", expected, got, "fit it again on all rows")
 

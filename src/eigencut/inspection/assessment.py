@@ -117,10 +117,11 @@ class RiskSummary(Printed, JsonReady):
     def _sentences(self) -> list[str]:
         """Return the title, the cautions and the sentence on leaving shares."""
         n = round(self.n_rows, 1)  # an integer stays one
-        sentences = [f"Risk of {self.cut}, {self.n_clusters} clusters fitted on {n} rows"]
+        K, how = self.n_clusters, "normalized" if self.cut == "ncut" else "ratio"
+        sentences = [f"{K} cluster{'s' * (K > 1)}, fitted on {n} rows by the {how} cut"]
         sentences += [fill(caution, 100) for caution in self.cautions]
         if self.leaving is not None and self.n_clusters > 1:
-            sentences.append(self.leaving.sentence)
+            sentences.append(fill(self.leaving.sentence, 100))
         return sentences
 
     def _blocks(self) -> Iterator[tuple[str, Iterable[tuple[str, str]]]]:
@@ -128,7 +129,7 @@ class RiskSummary(Printed, JsonReady):
         if self.n_clusters == 1:
             yield "One cluster: there is no cut to judge", []
         else:  # first whether there are clusters, then how good they are
-            text = "not asked: eigencut.inspection.significance(model, X)"
+            text = "not tested; eigencut.inspection.significance(model, X) tests it"
             if self.significance is not None:
                 p = self.significance.p_value
                 is_real = p <= POLICY.small_p
@@ -258,7 +259,7 @@ def assess(
     >>> summary.cut_heldout.value < 0.3, summary.vacuous
     (True, True)
     >>> print(str(summary).splitlines()[0])
-    Risk of ncut, 2 clusters fitted on 200 rows
+    2 clusters, fitted on 200 rows by the normalized cut
     """
     for name, result in (("significance", significance), ("stability", stability)):
         value = getattr(result, "p_value" if name == "significance" else "mean", None)

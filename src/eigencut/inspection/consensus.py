@@ -36,8 +36,8 @@ class Consensus(JsonReady):
     labels : array of shape (n_rows,)
         From 0 on by decreasing size; -1 for rows without a label in any labelling.
     agreement : array of shape (n_rows,)
-        From 0 to 1: the mean, over the clusters that a row was in, of the share of their rows that
-        now have its label. 1 means that all rows that ever shared a cluster with it have its label.
+        From 0 to 1. Each labelling puts the row in a cluster. The agreement is the share of this
+        cluster's rows that now have the row's label, as a mean over labellings that label the row.
     """
 
     labels: Indices
@@ -115,8 +115,7 @@ def _checked(labels_list: Any) -> Indices:
             raise invalid(f"labels_list[{number}]", expected, got, remedy)
         if values.dtype.kind not in "iub":
             words = np.array([word_of(cell) or "-1" for cell in values.tolist()], dtype=object)
-            numbers = np.unique(words, return_inverse=True)[1]
-            values = np.where(words == "-1", -1, numbers)
+            values = np.where(words == "-1", -1, np.unique(words, return_inverse=True)[1])
         values = np.maximum(values.astype(np.int64), -1)
         values = np.unique(values, return_inverse=True)[1] - int(values.min(initial=0) < 0)
         sizes = np.bincount(values + 1)[1:]

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from eigencut._utils.arrays import Array, Indices, are_counts
 from eigencut._utils.json_ready import JsonReady
+from eigencut.graphs.base import listed
 from eigencut.theory.betting import limits_of_mean
 from eigencut.theory.errors import measured_on, ratio
 
@@ -33,8 +34,9 @@ class LeavingShares(JsonReady):
 
     Attributes
     ----------
-    mean, sizes : arrays of shape (K,)
-        The mean over the held-out rows of each cluster (NaN without rows), and their number.
+    mean, sizes, numbers : arrays of shape (K,)
+        The mean over the held-out rows of each cluster (NaN without rows), the number of these
+        rows, and the number that ``predict`` gives the cluster.
     low, high, confidence : arrays of shape (K,), and float
         Limits of the mean of each cluster. All limits hold together with the probability
         ``confidence``, for any distribution and number of rows.
@@ -55,25 +57,26 @@ class LeavingShares(JsonReady):
     low: Array
     high: Array
     sizes: Indices
+    numbers: Indices
     confidence: float
 
     @property
     def sentence(self) -> str:
-        """The largest limit, in words."""
-        at_most = 100 * float(self.high.max())
+        """The largest limit in words, and the clusters without rows, which have no limit."""
+        at_most = 100 * float(self.high[self.sizes > 0].max())
         step = 10.0 ** (math.floor(math.log10(at_most)) - 1)
         percent = min(step * math.ceil(at_most / step), 100.0)  # never below the limit
-        return (
-            f"On new data at most {percent:.3g} % of the rows' similarity goes to other clusters "
-            f"({100 * self.confidence:g} % confidence)"
-        )
+        text = f"On new data at most {percent:.3g} % of any cluster's similarity goes to other "
+        text += f"clusters ({100 * self.confidence:g} % confidence)"
+        empty = listed(self.numbers[self.sizes == 0])
+        return f"{text}. No held-out rows are in cluster {empty}" if empty else text
 
     def __str__(self) -> str:
         lines = [self.sentence, "", f"{'cluster':>8}  {'rows':>8}  {'leaves':>8}  {'limits':>16}"]
         for k, (size, mean) in enumerate(zip(self.sizes, self.mean, strict=True)):
             limits = f"{self.low[k]:.2%} to {self.high[k]:.2%}"
             shown = f"{mean:.2%}" if size else "no rows"
-            lines.append(f"{k:8d}  {size:8d}  {shown:>8}  {limits:>16}")
+            lines.append(f"{self.numbers[k]:8d}  {size:8d}  {shown:>8}  {limits:>16}")
         return "\n".join(lines)
 
 
@@ -96,7 +99,7 @@ def leaving_share(
     sizes, sums = np.bincount(labels, minlength=K), np.bincount(labels, leaves, K)
     alpha = (1 - confidence) / K
     low, high = np.transpose([limits_of_mean(leaves[labels == k], alpha) for k in range(K)])
-    return LeavingShares(ratio(sums, sizes), low, high, sizes=sizes, confidence=confidence)
+    return LeavingShares(ratio(sums, sizes), low, high, sizes, gpod.cluster_numbers_, confidence)
 
 
 def leaving_of_rows(

@@ -47,7 +47,6 @@ def finished(result: Total | None, finish: Any) -> Total:
 
 def on_one_thread(model: Model) -> Model:
     """Return a copy that uses one thread, since the cluster runs several; it shares the arrays."""
-    shared = {id(value): value for value in vars(model.gpod).values()}
-    single = deepcopy(model, shared)
+    single = deepcopy(model, {id(value): value for value in vars(model.gpod).values()})
     single.gpod.n_jobs = 1
     return single

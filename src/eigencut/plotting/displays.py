@@ -1031,8 +1031,7 @@ class HierarchyDisplay(Display):
         sizes = tree.sizes[np.searchsorted(tree.numbers, self.leaves)]
         ax.yaxis.tick_right()
         ax.set_yticks(range(K), list(map(self._name, self.leaves.tolist(), sizes)))
-        step = -(-K // 12)
-        ticks = np.arange(1, K + 1)[::-1][::step][::-1]
+        ticks = np.arange(1, K + 1)[::-1][:: -(-K // 12)][::-1]
         costs = [f"{tick}\n{tree.cut_values[tick - 1]:.2g}" for tick in ticks]
         ax.set_xticks(ticks, costs)
         ax.set(xlim=(0.9, K + 0.5), ylim=(-0.6, K - 0.4))

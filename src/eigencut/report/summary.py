@@ -887,9 +887,9 @@ def summary_sentences(summary: ModelSummary) -> Iterator[str]:
         yield f"Check the data: {'; '.join(problems)}."
     if summary.new_outside is not None:
         text = f"{_capital(percent(summary.new_outside))} of "
-        text += f"{counted(summary.n_new, 'new row')} lie outside what the model knows"
+        text += f"{counted(summary.n_new, 'new row')} are unlike the training rows"
         if summary.outside is not None:
-            text += f" ({percent(summary.outside)} of the rows it was fitted on)"
+            text += f" (among the {counted(n_rows)}: {percent(summary.outside)})"
         yield f"{text}."
     changed = [one for one in summary.changes if one.p_value < POLICY.small_p]
     if changed:
@@ -922,26 +922,26 @@ def _on_shares(summary: ModelSummary, n_rows: float) -> Iterator[str]:
     now = (one.n_new or 0) / m
     pooled = (one.share * n_rows + now * m) / (n_rows + m)
     chance = math.sqrt(max(pooled * (1 - pooled), 0.0) * (1 / n_rows + 1 / m))
-    shares = "about the same shares as the others"
+    text = "Each cluster has about the same share of the new rows as"
     if abs(now - one.share) > max(POLICY.far_beyond_chance * chance, POLICY.worth_naming):
-        shares = f"other shares: {percent(now)} of them are in {one.name}, but "
-        shares += f"{percent(one.share)} of the others"
-    yield f"New rows fall into the clusters in {shares}."
+        text = f"The shares of the clusters have changed: {percent(now)} of the new rows are in "
+        text += f"{one.name}, but {percent(one.share)}"
+    yield f"{text} of the {counted(n_rows)}."
 
 
 def _on_doubt(summary: ModelSummary, which: str) -> Iterator[str]:
     """Yield which clusters are hard to tell apart."""
     if summary.unsure is None:
         return
-    unsure, names = percent(summary.unsure), summary.names
+    unsure, names = f"{percent(summary.unsure)} of {which} are unsure", summary.names
     splits = [
         f"the split between {names[pair.first]} and {names[pair.second]} is unsure for "
         f"{percent(pair.share)}"
         for pair in summary.pairs[:2]
         if pair.share >= POLICY.worth_naming
     ]
-    text = f"{_capital(' and '.join(splits))} of their rows; {unsure} of {which} are unsure in all."
-    yield text if splits else f"The clusters are clearly apart: {unsure} of {which} are unsure."
+    text = f"{_capital(' and '.join(splits))} of their rows. In total, {unsure}."
+    yield text if splits else f"The clusters are clearly apart: {unsure}."
 
 
 def _on_choice(summary: ModelSummary) -> str:

@@ -258,8 +258,7 @@ def _first_of_identical(rows: Indices, X: Any, labels: Indices) -> Indices:
 def linked_groups(n_rows: int, pairs: Indices) -> Indices:
     """Return the group of every row: pairs, and chains of them, put rows in one group."""
     links = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_rows, n_rows))
-    groups = connected_components(links, directed=False)[1]
-    return np.asarray(groups, dtype=np.intp)
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.intp)
 
 
 def refuse_contradictions(groups: Indices, cannot: Indices, labels: Indices) -> None:

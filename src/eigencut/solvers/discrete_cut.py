@@ -186,8 +186,7 @@ class _Search:
         """Merge disjoint pairs of adjacent clusters, the best first, down to ``target`` at most."""
         edges = edges or self.edges
         partners, changes = kernels.chosen.best_merges(edges, found.labels, found.n_clusters)
-        numbers = _pairs_to_merge(partners, changes, found.n_clusters - target)
-        return _compact(numbers[found.labels])
+        return _compact(_pairs_to_merge(partners, changes, found.n_clusters - target)[found.labels])
 
     def best_start(self, n_clusters: int, n_init: int) -> Labelled:
         """Return the best partition from several random orders of the vertices."""

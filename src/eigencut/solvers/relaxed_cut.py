@@ -94,8 +94,7 @@ def largest_by_lanczos(
         lately = slice(max(0, size - (SETTINGS.kept_blocks + 1) * width), size)
         projected[lately, new] = basis[:, lately].T @ image[:, new]
         projected[new, lately] = projected[lately, new].T
-        rest = image[:, new] - basis[:, lately] @ projected[lately, new]
-        block, first = np.linalg.qr(rest)
+        block, first = np.linalg.qr(image[:, new] - basis[:, lately] @ projected[lately, new])
         block, second = np.linalg.qr(block - basis[:, :size] @ (basis[:, :size].T @ block))
         theta, coordinates = np.linalg.eigh(projected[:size, :size])
         theta, coordinates = theta[::-1], coordinates[:, ::-1]
@@ -334,17 +333,16 @@ class RelaxedCut:
         message = f"The graph has {n_components} connected components, of {listed(sizes)} rows."
         if n_isolated := int((np.bincount(self.components) == 1).sum()):
             message += f" {n_isolated} distinct row(s) have no affinity to any other."
-        n_part = int(self.groups.max()) + 1
+        n_part, hint = int(self.groups.max()) + 1, affinity.connection_hint()
+        hint = f"connect the graph: {hint[0].lower()}{hint[1:]}"
         if n_part < n_components:
-            hint = affinity.connection_hint()
             message += (
                 f" {f'The {n_part} largest were' if n_part > 1 else 'The largest was'} cut into "
                 f"{n_clusters} clusters. The other {sizes[n_part:].sum()} row(s) got the label of "
-                "the nearest cluster. To change that, raise n_clusters, or connect the graph: "
-                f"{hint[0].lower()}{hint[1:]}"
+                f"the nearest cluster. To change that, raise n_clusters, or {hint}"
             )
         else:
-            message += " Each is cut on its own: no cluster spans two of them."
+            message += f" No cluster contains rows of two of them. If one should, {hint}"
         warn_user(message)
 
     def report_apart(self, graph: Graph) -> None:

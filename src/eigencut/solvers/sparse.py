@@ -358,8 +358,7 @@ def _groups(matrix: Any, rng: np.random.Generator) -> Indices | None:
     best[at] = np.maximum.reduceat(to_centre, starts)
     joins = np.flatnonzero((to_centre > 0) & (to_centre == best[row]) & ~is_centre[row])
     centre[row[joins]] = column[joins]
-    number = np.cumsum(is_centre) - 1
-    return np.asarray(number[centre], dtype=np.intp)
+    return np.asarray((np.cumsum(is_centre) - 1)[centre], dtype=np.intp)
 
 
 def _close_neighbours(matrix: Any) -> tuple[Indices, Indices, Array]:

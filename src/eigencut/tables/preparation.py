@@ -599,7 +599,7 @@ class TableSummary(Printed):
     def __str__(self) -> str:
         lines = [("column", "kind", "found")]
         for column in self.columns:
-            said = f"{column.detail} (as you said)" if column.is_given else column.detail
+            said = f"{column.detail} (the kind is given)" if column.is_given else column.detail
             name, said = printable(shortened(column.name)), printable(shortened(said, 300))
             lines.append((name, column.kind, said))
         first, second = (max(len(line[i]) for line in lines) for i in (0, 1))

@@ -525,8 +525,7 @@ def excess_on_training_rows(reference: Any, models: Iterable[Any]) -> Array:
     bases = [np.linalg.qr(root * of_model)[0] / root for of_model in values]
     V = np.column_stack(bases)
     WCV = affinity.within(affinity.rows_, count * V) / affinity.n_rows_
-    per_function = (count * V * (degrees * V - WCV)).sum(axis=0)
-    risks = per_function.reshape(len(bases), -1).sum(axis=1)
+    risks = (count * V * (degrees * V - WCV)).sum(axis=0).reshape(len(bases), -1).sum(axis=1)
     return np.asarray(risks - reference.eigenvalues_.sum())
 
 

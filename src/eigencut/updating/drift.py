@@ -216,8 +216,8 @@ class ColumnChange(JsonReady):
             listed = ", ".join(words[: POLICY.most_shown])
             new = f"; new or rare words: {listed}" if words else ""
             return f"{name}: shares of words differ by {self.effect:.2f}, {p}{new}"
-        medians = f"median {value_in_words(self.now)}, before {value_in_words(self.before)}"
-        return f"{name}: {medians}; effect {self.effect:+.2f}, {p}"
+        now, before = value_in_words(self.now), value_in_words(self.before)
+        return f"{name}: median {now}, in training rows {before}; effect {self.effect:+.2f}, {p}"
 
 
 @dataclass(frozen=True)
@@ -279,6 +279,7 @@ class Drift(Printed, JsonReady):
     p_shares: float  # of all shares together
     new_cluster: NewCluster | None  # if one stands out
     p_values_hold: bool = True  # False if landmarks have too few rows each
+    compared_with: str = "left-out rows"  # what n_compared counts; or "training rows", all of them
     # Every column, the clearest change first; empty for models that keep no rows (landmarks),
     # sparse rows, or rows with weights that are not integers.
     columns: tuple[ColumnChange, ...] = ()
@@ -321,18 +322,18 @@ class Drift(Printed, JsonReady):
     @property
     def _title(self) -> str:
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
-        compared = f"{rows}, compared with {self.n_compared:.0f} training rows"
+        compared = f"{rows}, compared with {self.n_compared:.0f} {self.compared_with}"
         return f"{self.verdict} (p = {self.p_value:.2g}): {compared}"
 
-    def _measures(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yield the name of each measure, its value now and before, and its p-value."""
-        support, cut = self.without_support, self.cut_value
+    def _measures(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Yield each measure, its value now, which rows it is compared with, theirs, and p."""
+        support, cut, others = self.without_support, self.cut_value, self.compared_with
         p_value = f"{support.p_value:.2g}"
-        yield "unlike training", f"{support.now:.2%}", f"{support.before:.2%}", p_value
-        yield "cut value", f"{cut.now:.4g}", f"{cut.before:.4g}", f"{cut.p_value:.2g}"
-        p_value = f"{self.p_shares:.2g} (all shares)"
+        yield "unlike training", f"{support.now:.2%}", others, f"{support.before:.2%}", p_value
+        yield "cut value", f"{cut.now:.4g}", others, f"{cut.before:.4g}", f"{cut.p_value:.2g}"
+        p_value = f"{self.p_shares:.2g} for all clusters"
         for number, (before, now) in self.shares.items():
-            yield f"cluster {number}", f"{now:.2%}", f"{before:.2%}", p_value
+            yield f"cluster {number}", f"{now:.2%}", "training rows", f"{before:.2%}", p_value
             p_value = ""
 
     def _findings(self) -> Iterator[tuple[str, str]]:
@@ -351,13 +352,13 @@ class Drift(Printed, JsonReady):
 
     def __str__(self) -> str:
         lines = [self._title]
-        for name, now, before, p in self._measures():
-            line = f"  {name:<16} {now:>8}  before {before:>8}"
+        for name, now, others, before, p in self._measures():
+            line = f"  {name:<16} {now:>8}  {others} {before:>8}"
             lines.append(f"{line}  p = {p}" if p else line)
         return "\n".join([*lines, *(f"  {label:<16} {text}" for label, text in self._findings())])
 
     def _html_tables(self) -> Iterator[HtmlTable]:
-        yield self._title, ("", "now", "before", "p"), self._measures()
+        yield self._title, ("", "new rows", "", "", "p"), self._measures()
         yield "", (), self._findings()
 
 
@@ -427,6 +428,7 @@ def drift_of(model: Any, X: Any, random_state: Any = None) -> Drift:
         p_shares=p_shares,
         new_cluster=find_new_cluster(model, X),
         p_values_hold=p_values_hold,
+        compared_with="training rows" if old is None else "left-out rows",
     )
 
 

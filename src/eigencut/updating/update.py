@@ -151,8 +151,8 @@ class Refitted:
 def refitted(model: Any, source: Any, sample_weight: Array | None, decay: float) -> Refitted:
     """Cut again with the new rows, and with old rows multiplied by ``decay``."""
     before = model.fitted_cut_
-    functions = getattr(before, "functions", None)
-    if getattr(before, "is_guided", False) or isinstance(functions, CombinedFunctions):
+    functions = getattr(before, "functions", None)  # of older files, which lack ``is_guided``
+    if before.is_guided or isinstance(functions, CombinedFunctions):
         expected = "be fitted without known labels and pairs to be updated"
         got = "one that was fitted with them, which it does not keep"
         remedy = "fit it again on all rows, with known_labels=-1 for unknown rows"
