@@ -115,8 +115,7 @@ def _checked(labels_list: Any) -> Indices:
             raise invalid(f"labels_list[{number}]", expected, got, remedy)
         if values.dtype.kind not in "iub":
             words = np.array([word_of(cell) or "-1" for cell in values.tolist()], dtype=object)
-            numbers = np.unique(words, return_inverse=True)[1]
-            values = np.where(words == "-1", -1, numbers)
+            values = np.where(words == "-1", -1, np.unique(words, return_inverse=True)[1])
         values = np.maximum(values.astype(np.int64), -1)
         values = np.unique(values, return_inverse=True)[1] - int(values.min(initial=0) < 0)
         sizes = np.bincount(values + 1)[1:]

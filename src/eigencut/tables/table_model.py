@@ -187,8 +187,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Store the results of a fit; ``complete`` marks the rows of X that were fitted on."""
         with all_or_nothing(self) as fresh:
             fresh.preparation_ = preparation
-            fresh.model_ = model
-            fresh.class_names_ = list(class_names)
+            fresh.model_, fresh.class_names_ = model, list(class_names)
             fresh._n_features_out = model.n_clusters_
             for name in ("labels_", "feature_names_in_"):
                 fresh.__dict__.pop(name, None)
@@ -363,8 +362,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             self.n_features_in_ = n = state.integer("n_columns", least=len(self.columns_))
         if "feature_names" in state:
             self.feature_names_in_ = np.array(state.words("feature_names", n), dtype=object)
-        has_names = "class_names" in state
-        self.class_names_ = state.texts("class_names", 1 << 16) if has_names else []
+        self.class_names_ = state.texts("class_names", 1 << 16) if "class_names" in state else []
         if "labels" in state:
             n_given = self.model_.numbering_.n_given
             self.labels_ = state.indices("labels", (None,), n_given, least=-1)
