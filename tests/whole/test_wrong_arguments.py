@@ -73,7 +73,7 @@ CALLS = {
     ),
     "few rows to compare": (
         lambda folder: compare(X[:1], {"a": [0]}),
-        "X must be 20 finite rows or more. Got shape (1, 3); pass more of them.",
+        "X must be 20 rows or more, all finite. Got shape (1, 3); pass others.",
     ),
     "class of an affinity": (
         lambda folder: GPOD(3, affinity=Neighbors).fit(X),

@@ -128,11 +128,12 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
         raise invalid(name, f"be {listed}", repr(value), f"use {name}={choices[0]!r}")
 
 
-def check_has_cut(model: Any) -> None:
-    """Raise an error unless the value is one of eigencut's models, fitted or not."""
+def check_has_cut(model: Any) -> Any:
+    """Return the model; raise an error unless it is one of eigencut's, fitted or not."""
     if isinstance(model, type) or not hasattr(model, "one_cut"):
         expected, got = "be a GPOD, a TableModel or what recluster returns", type(model).__name__
         raise invalid("model", expected, got, "pass a fitted one, or eigencut.load(path)")
+    return model
 
 
 def as_numpy(values: Any) -> Any:

@@ -61,8 +61,7 @@ def cluster_weights(fitted: FittedCut) -> ClusterWeights:
     places, means = getattr(affinity, "landmark_rows_", None) if places is None else places, None
     if places is not None:
         share = count / np.maximum(rows, 1.0)[labels]
-        members = csr_array((share, labels, np.arange(len(labels) + 1)), (len(labels), K))
-        sums = members.T @ places
+        sums = csr_array((share, labels, np.arange(len(labels) + 1)), (len(labels), K)).T @ places
         means = np.asarray(sums.toarray() if issparse(sums) else sums)
     return ClusterWeights(weights, mass, rows=rows, means=means, exact=exact)
 

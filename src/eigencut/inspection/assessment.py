@@ -419,8 +419,7 @@ def _with_error(value: float, standard_error: float) -> str:
 
 def _of_cut(cut: CutValue) -> str:
     """Return the cut value; with its standard error, unless the value is too near 0 for one."""
-    value = f"{cut.value:.4g}"
-    return value if cut.is_near_zero else _with_error(cut.value, cut.standard_error)
+    return f"{cut.value:.4g}" if cut.is_near_zero else _with_error(cut.value, cut.standard_error)
 
 
 def _listed(values: Array) -> str:

@@ -121,7 +121,7 @@ def compare(
     """
     rows = real_array("X", X)
     if rows.ndim != 2 or len(rows) < 20 or not np.isfinite(rows).all():
-        raise invalid("X", "be 20 finite rows or more", f"shape {rows.shape}", "pass more of them")
+        raise invalid("X", "be 20 rows or more, all finite", f"shape {rows.shape}", "pass others")
     if not isinstance(methods, Mapping) or not methods:
         got = "an empty one" if isinstance(methods, Mapping) else shown(methods)
         raise invalid("methods", "be a dict with a name for each", got, "use e.g. {'a': GPOD(3)}")
@@ -134,8 +134,7 @@ def compare(
     graph: Any = neighbors.fit_graph(rows[first])
     compared, labels = {}, {}
     for name, method in methods.items():
-        start = time.perf_counter()
-        is_estimator = hasattr(method, "fit_predict")
+        start, is_estimator = time.perf_counter(), hasattr(method, "fit_predict")
         given = clone(method).fit_predict(rows) if is_estimator else method
         seconds = time.perf_counter() - start if is_estimator else np.nan
         own = labels[name] = _checked_labels(f"methods[{name!r}]", given, len(rows))

@@ -161,8 +161,7 @@ def _telling(values: Any, labels: Indices) -> Indices:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # columns can be constant
         ratios = f_oneway(*clusters)[0]
-    order = np.argsort(-np.nan_to_num(ratios), kind="stable")
-    return np.sort(order[: POLICY.most_columns])
+    return np.sort(np.argsort(-np.nan_to_num(ratios), kind="stable")[: POLICY.most_columns])
 
 
 @dataclass(frozen=True)
@@ -274,8 +273,7 @@ def _effects(measured: Sequence[Superiority], z: float) -> _Effects:
 
 def superiority(values: Array, labels: Indices, n_clusters: int) -> Superiority:
     """Return the superiority of each cluster, with DeLong's variance (from a sample of rows)."""
-    n = len(values)
-    order = np.lexsort((labels, values))
+    n, order = len(values), np.lexsort((labels, values))
     ordered, cluster_of = values[order], labels[order]
     ranks, sizes = rankdata(ordered), np.bincount(labels, minlength=n_clusters)
     apart, ends = np.argsort(cluster_of, kind="stable"), np.cumsum(sizes[:-1])
@@ -340,8 +338,7 @@ def _category_contrasts(column: Column, labels: Indices, K: int) -> _Candidates:
     last = len(names) - 1
     codes = np.where(column.is_missing, last, column.values).astype(np.intp)
     counts = np.bincount(codes * K + labels, minlength=len(names) * K).reshape(len(names), K)
-    sizes = counts.sum(axis=0)
-    present = np.flatnonzero(counts.any(axis=1))
+    sizes, present = counts.sum(axis=0), np.flatnonzero(counts.any(axis=1))
     is_whether_missing = column.categories == ("",)  # a column of numbers, tested for missing ones
     n = int(sizes.sum())
     inside, outside = sizes[np.newaxis], n - sizes[np.newaxis]
@@ -383,8 +380,7 @@ def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tu
         occurs = sparse.csr_array(vectorizer.fit_transform(documents), dtype=np.float64)
     except ValueError:  # no document has a word
         return [()] * n_clusters
-    vocabulary = vectorizer.get_feature_names_out()
-    n = len(labels)
+    vocabulary, n = vectorizer.get_feature_names_out(), len(labels)
     is_in = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
     counts, holds = is_in @ occurs, is_in @ (occurs > 0).astype(np.float64)
     of_word, in_all = counts.sum(axis=0), holds.sum(axis=0)
@@ -394,8 +390,7 @@ def words(documents: Sequence[str], labels: Indices, n_clusters: int) -> list[tu
         count, own = counts[[k]].toarray()[0], holds[[k]].toarray()[0]
         scores = count / max(1.0, float(count.sum())) * np.log1p(mean / np.maximum(of_word, 1.0))
         inside = share_interval(own, sizes[k], z)
-        outside = share_interval(in_all - own, n - sizes[k], z)
-        low, _ = difference_interval(inside, outside)
+        low, _ = difference_interval(inside, share_interval(in_all - own, n - sizes[k], z))
         is_listed = (own >= POLICY.fewest_documents) & ((low > 0) | (sizes[k] == n))
         best = [j for j in np.argsort(-scores, kind="stable") if is_listed[j]][: POLICY.most_words]
         each = (scores, inside.share, in_all / n)

@@ -111,10 +111,8 @@ class Stability(JsonReady):
             "",
             f"{'cluster':>8}  {'rows':>8}  {'agreement':>10}  {f'below {shaky:.0%}':>10}",
         ]
-        groups: dict[Any, Array] = {
-            k: self.per_row[self.labels == k] for k in range(len(self.per_cluster))
-        }
-        for name, rows in (groups | {"all": self.per_row}).items():
+        clusters = (self.per_row[self.labels == k] for k in range(len(self.per_cluster)))
+        for name, rows in (*enumerate(clusters), ("all", self.per_row)):
             cells = (f"{rows.mean():.1%}", f"{(rows < shaky).mean():.1%}") if len(rows) else "--"
             lines.append(f"{name:>8}  {len(rows):8d}  {cells[0]:>10}  {cells[1]:>10}")
         lines.append(f"{'chance':>8}  {'':8}  {self.chance:10.1%}")
@@ -340,8 +338,7 @@ def label_sets(
         if not (batch_size := n_held // n_batches):
             expected = f"have at least n_batches={n_batches} rows"
             raise invalid("X_heldout", expected, n_held, "hold out more rows, or lower n_batches")
-        rng = seeded_by(held_out, random_state)
-        dealt = rng.permutation(n_held)[: n_batches * batch_size]
+        dealt = seeded_by(held_out, random_state).permutation(n_held)[: n_batches * batch_size]
         batches = dealt.reshape(n_batches, batch_size)
         before, labels = gpod.fitted_cut_.labels(rows), np.empty(batches.shape, dtype=np.intp)
         stack = sparse_vstack if issparse(rows) else np.vstack

@@ -16,7 +16,6 @@ from eigencut.exceptions import invalid
 PART = ".part"  # ends the name of a file that is not complete
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
-_SEPARATORS = tuple({os.sep, os.altsep or os.sep})
 
 
 class FolderError(IsADirectoryError):
@@ -115,7 +114,7 @@ def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
     """Return the status of the file at a path, or None if there is none."""
     if not isinstance(path, (str, os.PathLike)):
         raise invalid("path", "name a file", repr(path), "use e.g. 'new.file'", TypeError)
-    status, is_folder = None, os.fspath(path).endswith(_SEPARATORS)  # which Path drops
+    is_folder, status = os.fspath(path).endswith((os.sep, os.altsep or os.sep)), None
     with suppress(FileNotFoundError):
         status = Path(path).stat()
     if is_folder or (status is not None and stat.S_ISDIR(status.st_mode)):

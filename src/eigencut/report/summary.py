@@ -370,8 +370,7 @@ def summarize(
             raise invalid(name, "be a text", shown(text), f"use str({name})")
     check_count("n_refits", n_refits, "use the default of 10", least=0)
     check_count("random_state", random_state, "use 0", least=0)
-    notes = list[str]()
-    numbers = model.cluster_numbers_
+    notes, numbers = list[str](), model.cluster_numbers_
     called = {number: f"cluster {number}" for number in numbers.tolist()}
     called |= model.names_of_clusters() | checked_names({} if names is None else names, numbers)
     checked_names(called, numbers)
@@ -397,8 +396,7 @@ def summarize(
             )
     with stage("descriptions"):
         described = _descriptions(model, seen, documents, notes)
-    risk = _risk(model, new, random_state, notes)
-    refits = None
+    risk, refits = _risk(model, new, random_state, notes), None
     if n_refits and len(called) > 1:
         refits = _stability(model, seen, n_refits, random_state, notes)
     latest = new if new.n_rows else seen

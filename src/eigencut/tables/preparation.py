@@ -352,8 +352,7 @@ def unlogged(values: Array, floor: Array) -> Array:
     if not floor.any():
         return values
     safe = np.where(floor > 0, floor, 1.0)
-    start = np.log(safe)
-    largest = float(np.log(np.finfo(np.float64).max))
+    start, largest = np.log(safe), float(np.log(np.finfo(np.float64).max))
     above = np.exp(np.clip(values, start, largest))
     found = np.where(values < start, safe * (1 + values - start), above)
     return np.where(floor > 0, found, values)
@@ -485,8 +484,7 @@ class _Counts:
             if table.kind(name).is_scaled:
                 continue
             there = complete & ~np.isnan(table.values[:, j])
-            codes = table.values[there, j].astype(np.intp)
-            times = summed_weights(codes, _weight_of(table, there))
+            times = summed_weights(table.values[there, j].astype(np.intp), _weight_of(table, there))
             counts = self.of.setdefault(name, {})
             for word, count in zip(table.words(name), times.tolist(), strict=False):
                 counts[word] = counts.get(word, 0.0) + count

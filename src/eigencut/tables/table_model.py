@@ -187,8 +187,7 @@ class TableModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """Store the results of a fit; ``complete`` marks the rows of X that were fitted on."""
         with all_or_nothing(self) as fresh:
             fresh.preparation_ = preparation
-            fresh.model_ = model
-            fresh.class_names_ = list(class_names)
+            fresh.model_, fresh.class_names_ = model, list(class_names)
             fresh._n_features_out = model.n_clusters_
             for name in ("labels_", "feature_names_in_"):
                 fresh.__dict__.pop(name, None)

@@ -37,8 +37,7 @@ def measured_on(
     model: Any, X: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> Iterator[tuple[Any, Any, Array | None]]:
     """Yield the GPOD of a model, the prepared complete rows of X, and their counts (or None)."""
-    check_has_cut(model)
-    gpod = model.one_cut()
+    gpod = check_has_cut(model).one_cut()
     if X is None:
         if sample_weight is not None:
             expected = "be left out without X, for training rows have the weights of the fit"
@@ -177,15 +176,13 @@ def cut_of_pairs(pairs: RowPairs, labels: Indices, cut: Cut, n_clusters: int) ->
     to = pairs.sums(is_in.astype(np.float64))  # weight from each row to each cluster
     count, total = pairs.counts[:, np.newaxis], to.sum(axis=1, keepdims=True)
     leaves = np.where(is_in, total - to, to)  # what the weight c_k loses without a row
-    sizes = (count * is_in).sum(axis=0)
-    cuts = (count * is_in * leaves).sum(axis=0)
+    sizes, cuts = (count * is_in).sum(axis=0), (count * is_in * leaves).sum(axis=0)
     if cut.mass_power:  # the mass of a row is its degree
         itself = pairs.self_weights[:, np.newaxis] if pairs.with_itself else 0.0
         volumes = (count * is_in * total).sum(axis=0)
         left = volumes - np.where(is_in, total + to - itself, to)
     else:
-        volumes = pairs.n_partners * sizes
-        left = (pairs.n_partners - 1) * (sizes - is_in)
+        volumes, left = pairs.n_partners * sizes, (pairs.n_partners - 1) * (sizes - is_in)
     per_cluster = ratio(cuts, volumes)
     without = np.nansum(ratio(np.maximum(cuts - leaves, 0.0), left), axis=1)
     return CutValue(

@@ -86,8 +86,7 @@ class ClusterFacts:
         scores, support = fitted.scores_and_support(X)
         if isinstance(affinity, Landmarks):
             members = affinity._memberships(X)
-            masses = affinity._masses_of(members)
-            belongs = members.average(of_vertices)
+            masses, belongs = affinity._masses_of(members), members.average(of_vertices)
             to = members.average(_steps(affinity, of_vertices))
             degrees = np.ones(X.shape[0]) if masses is None else masses
         else:
@@ -463,8 +462,7 @@ def column_changes(
     """Return how each column differs between old and new prepared rows (``places`` of X)."""
     if issparse(rows):
         return ()
-    given = [column[places] for column in model.as_columns(rows, X)]
-    changes = []
+    given, changes = [column[places] for column in model.as_columns(rows, X)], []
     for before, now, raw in zip(model.as_columns(old), model.as_columns(rows), given, strict=True):
         if before.kind == "category":
             changes.append(_change_of_words(before, now, raw))
@@ -490,8 +488,7 @@ def _change_of_words(before: Column, now: Column, raw: Column) -> ColumnChange:
     codes = [column.values[~column.is_missing].astype(np.intp) for column in (before, now, raw)]
     old, new = (np.bincount(own, minlength=K).astype(np.float64) for own in codes[:2])
     effect = float(np.abs(new / max(len(codes[1]), 1) - old / max(len(codes[0]), 1)).sum() / 2)
-    has_both = min(map(len, codes[:2])) > 0
-    p = _p_of_shares(old, new, np.random.RandomState(0)) if has_both else 1.0
+    p = _p_of_shares(old, new, np.random.RandomState(0)) if min(map(len, codes[:2])) > 0 else 1.0
     times = np.bincount(codes[2], minlength=1)
     order = np.argsort(-times, kind="stable")
     is_new = [i for i in order if times[i] and raw.categories[i] not in before.categories]
@@ -543,8 +540,7 @@ def _odd_values(
         of, own = np.flatnonzero(clusters == k), labels == k
         own = own if own.any() else np.ones(len(labels), dtype=bool)
         for j, (before, now) in enumerate(zip(old, new, strict=True)):
-            inside = before.values[own & ~before.is_missing]
-            values = now.values[of]
+            inside, values = before.values[own & ~before.is_missing], now.values[of]
             if not len(inside):
                 continue
             if before.kind == "category":
@@ -587,8 +583,7 @@ def rows_without_support(model: Any, X: Any, most: int) -> tuple[int, Indices, A
     if len(outside) and hasattr(affinity, "rows_") and not issparse(affinity.rows_):
         metric = METRICS[getattr(affinity, "metric", "euclidean")]
         points, known = metric.points(X[outside]), metric.points(affinity.rows_)
-        nearest = metric.of_points.nearest(points, known)
-        distance = metric.of_points.between(points, known[nearest])
+        distance = metric.of_points.between(points, known[metric.of_points.nearest(points, known)])
     outside = outside[np.lexsort((-distance, support[outside]))[:most]]
     return len(every), np.asarray(outside, dtype=np.intp), support[outside]
 
