@@ -17,9 +17,9 @@ from eigencut.auto.n_clusters import (
     Candidates,
     default_affinities,
     find_number,
-    is_sure,
     may_be_one_cluster,
     numbers_of_graph,
+    sure_score,
 )
 from eigencut.auto.policy import POLICY
 from eigencut.auto.spectrum import Spectrum, conductance
@@ -97,9 +97,9 @@ def test_of_clear_clusters_one_start_on_some_rows_is_enough(n_rows, monkeypatch)
 
 
 def test_the_sure_score_falls_with_the_rows():
-    assert not is_sure(1.9, 100)
-    assert is_sure(1.3, 400)
-    assert not is_sure(0.59, 10_000)
+    assert sure_score(100) > 1.9
+    assert sure_score(400) <= 1.3
+    assert sure_score(10_000) > 0.59
 
 
 def test_the_bound_keeps_the_best_of_all_scores():

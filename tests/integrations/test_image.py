@@ -8,7 +8,7 @@ from sklearn.datasets import load_sample_image
 from sklearn.metrics import adjusted_rand_score
 
 import eigencut
-from eigencut.integrations.image import segment, to_lab
+from eigencut.integrations.image import segment
 
 WHY = "superpixels are scikit-image's"
 COLOURS = np.array([[200, 40, 40], [40, 160, 60], [40, 60, 190]], dtype=np.uint8)
@@ -125,13 +125,6 @@ def test_a_photograph_has_its_sky():
     labels = segment(load_sample_image("china.jpg")[::3, ::3])
     sky, leaves = labels[:8, -60:], labels[-8:]
     assert (sky == sky[0, 0]).all() and (leaves != sky[0, 0]).mean() > 0.95
-
-
-def test_colours_are_those_of_scikit_image():
-    color = pytest.importorskip("skimage.color", reason="an independent CIELAB")
-    colours = np.random.default_rng(0).random((20, 30, 3))
-    assert np.abs(to_lab(colours) - color.rgb2lab(colours)).max() < 0.05
-    assert np.allclose(to_lab(np.ones(3)), [100, 0, 0], atol=1e-9)
 
 
 GOOD = drawing()[0]

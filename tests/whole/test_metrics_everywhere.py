@@ -1,7 +1,5 @@
 """What must always be true, by every metric: in memory, in streams, in files, and refusals."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -257,16 +255,6 @@ def test_a_table_without_a_complete_row_has_directions_too():
     X = rows_for("cosine")[0]
     model = TableModel(GPOD(3, metric="cosine"), scale="none", missing="drop").fit(X)
     assert model.predict(np.full((2, X.shape[1]), np.nan)).tolist() == [-1, -1]
-
-
-def test_unit_vectors_are_told_to_those_who_ask(capsys):
-    X = rows_for("cosine")[0]
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        GPOD(3, affinity=Gaussian(), verbose=True).fit(X)
-        GPOD(3, affinity=Gaussian()).fit(X)
-    assert capsys.readouterr().err.count("metric='cosine' would see the same neighbours") == 1
 
 
 @pytest.mark.parametrize("affinity", ["neighbors", "landmarks"])

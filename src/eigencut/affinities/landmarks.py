@@ -91,8 +91,6 @@ class Landmarks(Affinity):
         How many rows each landmark stands for.
     masses_ : array of shape (p,), or None
         ``rho^(2 beta)`` of each landmark, in units of the largest; None without contrast.
-    spacing_ : array of shape (p,)
-        Squared distance from each landmark to the farthest of its r nearest.
     sums_ : MembershipSums, or None
         The exact sums E and Lambda, to which ``GPOD.update`` adds more rows.
 
@@ -407,12 +405,6 @@ class Landmarks(Affinity):
         farthest = np.where(is_own, 0.0, squared).max(axis=1)
         support[own] = -0.5 * farthest / self._spacing[y]
         return support
-
-    @property
-    def spacing_(self) -> Array:
-        """Squared distance from each landmark to the farthest of its r nearest."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(self._spacing, 2 * self._search.exponent))
 
     def apply(self, X: Any, V: Array) -> Product:
         n = X.shape[0]

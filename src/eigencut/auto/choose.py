@@ -41,7 +41,7 @@ from eigencut.exceptions import GraphWarning, invalid
 from eigencut.graphs.base import Graph
 from eigencut.io.rows import Rows, refuse_all_zero
 from eigencut.io.sample import RowSample
-from eigencut.neighbors.metrics import METRICS, are_unit_vectors
+from eigencut.neighbors.metrics import METRICS
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,6 @@ def choose(X: Any, task: Task, sample_weight: Array | None = None) -> Chosen:
     if isinstance(X, Rows):
         return _choose_for_stream(X, task, K)
     given: Affinity = clone(named_affinity(task.affinity, task.metric))
-    if task.metric is None and not given.pairwise and are_unit_vectors(X):
-        note("all rows have length 1: metric='cosine' would see the same neighbours")
     if K is None:
         with stage("number of clusters"):
             K = number_of_rows(X, task, sample_weight)

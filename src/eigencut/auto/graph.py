@@ -98,13 +98,12 @@ def better_relaxed_cut(
     if n_all <= n_large:
         return best
     other = relaxed_candidate(pieces, affinity, cut, n_clusters, starts, n_all)
-    return min((best, other), key=lambda one: _own_cost(one, n_clusters))
 
+    def own_cost(one: CutOfGraph) -> float:
+        rows = np.bincount(one.labels, graph.multiplicity, n_clusters) / unit
+        return float((graph.cuts(one.labels, n_clusters) + 1 / np.maximum(rows, 1.0)).mean())
 
-def _own_cost(one: CutOfGraph, n_clusters: int) -> float:
-    """Return J of a cut with its own graph as the only judge."""
-    rows = np.bincount(one.labels, one.graph.multiplicity, n_clusters) / one.graph.one_row
-    return float((one.graph.cuts(one.labels, n_clusters) + 1 / np.maximum(rows, 1.0)).mean())
+    return min((best, other), key=own_cost)
 
 
 def discrete_candidate(

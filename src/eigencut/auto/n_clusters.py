@@ -132,19 +132,15 @@ def number_with_gaps(rows: Any, sample_weight: Array, metric: str) -> int:
     return 1 if labels is None else int(labels.max()) + 1
 
 
-def _sure_score(n_rows: int) -> float:
+def sure_score(n_rows: int) -> float:
+    """Return the score from which clusters are too clear for noise, so that no test is needed."""
     by_rows = POLICY.sure * (POLICY.sure_rows / n_rows) ** POLICY.sure_power
     return min(max(by_rows, POLICY.sure_of_many), POLICY.sure)
 
 
-def is_sure(score: float, n_rows: int) -> bool:
-    """Whether a number of clusters is too clear for noise, so that no test is needed."""
-    return score >= _sure_score(n_rows)
-
-
 def clear_score(n_rows: int) -> float:
     """The score below which a number of clusters does not stand out, more of few rows."""
-    return max(POLICY.clear_number, POLICY.clear_share * _sure_score(n_rows))
+    return max(POLICY.clear_number, POLICY.clear_share * sure_score(n_rows))
 
 
 def may_be_one_cluster(X: Array, affinity: Affinity, n_clusters: int, seed: int = 0) -> bool:
@@ -201,7 +197,7 @@ class ComparedNumbers:
 
     def is_sure(self, n_rows: int) -> bool:
         """Whether there are several clusters without doubt, so that no test is needed."""
-        return self.by == "information" or is_sure(self.best.score, n_rows)
+        return self.by == "information" or self.best.score >= sure_score(n_rows)
 
     def is_clear(self, n_rows: int) -> bool:
         """Whether the best number stands out."""

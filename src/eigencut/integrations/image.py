@@ -37,7 +37,7 @@ def segment(
     ----------
     image : array of shape (height, width), (height, width, channels) or (pixels, channels)
         Grey, RGB, RGBA (shown on white), or any features, such as those of a neural network.
-        Colours are uint8, uint16 or floats from 0 to 1.
+        Colours are uint8, uint16 or floats from 0 to 1; they need ``pip install '.[image]'``.
     n_clusters : int, "auto" or iterable of int, default="auto"
         As in ``GPOD``.
     n_segments : int, optional
@@ -136,7 +136,7 @@ def _as_image(image: Any, shape: tuple[int, int] | None) -> NDArray[Any]:
 
 
 def _lab_of(image: NDArray[Any]) -> Array:
-    """Return an RGB or RGBA image in CIELAB."""
+    """Return an RGB or RGBA image in CIELAB, where distances are as large as they look."""
     if image.dtype in (np.uint8, np.uint16):
         colours = image / np.iinfo(image.dtype).max
     elif image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
@@ -148,23 +148,7 @@ def _lab_of(image: NDArray[Any]) -> Array:
     if image.shape[2] == 4:
         opacity = colours[:, :, 3:]
         colours = opacity * colours[:, :, :3] + (1 - opacity)
-    return to_lab(colours)
-
-
-def to_lab(colours: Array) -> Array:
-    """Return sRGB colours from 0 to 1 in CIELAB, where distances are as large as they look."""
-    linear = np.where(colours > 0.04045, ((colours + 0.055) / 1.055) ** 2.4, colours / 12.92)
-    to_xyz = np.array(  # linear sRGB to XYZ, under daylight (D65)
-        [
-            [0.4124564, 0.3575761, 0.1804375],
-            [0.2126729, 0.7151522, 0.0721750],
-            [0.0193339, 0.1191920, 0.9503041],
-        ]
-    )
-    relative = linear @ (to_xyz / to_xyz.sum(axis=1, keepdims=True)).T
-    dark = relative * (29 / 6) ** 2 / 3 + 4 / 29
-    x, y, z = np.moveaxis(np.where(relative <= (6 / 29) ** 3, dark, np.cbrt(relative)), -1, 0)
-    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+    return np.asarray(needed("skimage.color", "image").rgb2lab(colours))
 
 
 def _spread_to(total: float, channels: Array) -> Array:
