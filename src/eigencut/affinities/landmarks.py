@@ -368,11 +368,11 @@ class Landmarks(Affinity):
     def _weights(self, squared: Array) -> Array:
         """Return z(x), from squared distances to the r nearest landmarks."""
         # Relative to the nearest landmark, so that not all of them can underflow.
-        columns = squared.T  # of the few landmarks of a row: much faster than along rows
-        nearest, farthest = reduce(np.minimum, columns), reduce(np.maximum, columns)
-        excess, farthest = squared - nearest[:, np.newaxis], farthest[:, np.newaxis]
+        # Column by column, as there are few: much faster than along rows.
+        nearest = reduce(np.minimum, squared.T)[:, np.newaxis]
+        excess, farthest = squared - nearest, reduce(np.maximum, squared.T)[:, np.newaxis]
         if self.sigma == "auto":
-            width = farthest - nearest[:, np.newaxis] if self.from_nearest else farthest
+            width = farthest - nearest if self.from_nearest else farthest
             width = self.local_scale**2 * np.maximum(width, LEAST_WIDTH * farthest)
         else:
             width = np.asarray(self._sigma_in_units() ** 2)

@@ -130,11 +130,10 @@ class Budget:
         return [name for name in names if self._is_in_time(name)] or names[-1:]
 
     def _is_in_time(self, name: str) -> bool:
-        """Whether different rows are few enough; all are counted only if some are not too many."""
         most, n = POLICY.most_rows_for_neighbors, self.sizes.n_rows or 0
         if name == "landmarks" or n <= most:
             return True
-        some = self.rows[: 2 * most] if n > 4 * most else self.rows[:0]
+        some = self.rows[: 2 * most] if n > 4 * most else self.rows[:0]  # which may be too many
         return count_distinct_rows(some, self.metric) <= most and self.n_distinct <= most
 
     def _remedy(self) -> str:

@@ -384,8 +384,7 @@ def _candidates(judges: Judges, cut: Cut, starts: Mapping[str, Any], solver: str
 def kmeans_labels(judges: Judges, starts: Mapping[str, Any]) -> Indices:
     """Return the clusters of k-means."""
     points, K = judges.searched.points.points, judges.n_clusters
-    random_state = starts["random_state"]
-    random = check_random_state(0 if random_state is None else random_state)
+    random = check_random_state(starts["random_state"] or 0)
     with blas_threads(1):
         first = _spread_rows(points, judges.count, K, random)
     order = np.append(first, np.setdiff1d(np.arange(judges.n), first))

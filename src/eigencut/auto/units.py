@@ -57,17 +57,13 @@ def scales_of_columns(
     scales = np.exp2(np.clip(exponents, -900, 900))
     with stage("units of columns"), warnings.catch_warnings(), without_progress():
         warnings.simplefilter("ignore")
-        forms = [
-            SameCovariance(one, POLICY.tested_columns)
-            for one in (rows / scales.max(), rows / scales)
-        ]
+        both = rows / scales.max(), rows / scales
+        forms = [SameCovariance(one, POLICY.tested_columns) for one in both]
         as_given, scaled = (_best_cut(one, _number(one, task), task) for one in forms)
     few, many = sorted((as_given, scaled), key=lambda one: one.labels.max())
     is_finer = many.labels.max() > few.labels.max() and many.clearness > 0
-    if is_finer and homogeneity_score(few.labels, many.labels) >= POLICY.same:
-        is_scaled = many is scaled
-    else:
-        is_scaled = scaled.clearness > as_given.clearness
+    are_parts = is_finer and homogeneity_score(few.labels, many.labels) >= POLICY.same
+    is_scaled = many is scaled if are_parts else scaled.clearness > as_given.clearness
     taken = "divided by their spread" if is_scaled else "left as they are"
     note(f"columns are {taken}: clusters are clearest that way")
     if is_scaled:

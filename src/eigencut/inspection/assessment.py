@@ -17,6 +17,7 @@ from eigencut._utils.json_ready import HtmlTable, JsonReady, Printed
 from eigencut._utils.validation import is_real, shown
 from eigencut.affinities.base import Affinity, VectorAffinity
 from eigencut.affinities.given import Precomputed
+from eigencut.cut import CUTS
 from eigencut.exceptions import invalid
 from eigencut.inspection.leaving import LeavingShares, leaving_share
 from eigencut.inspection.policy import POLICY
@@ -117,9 +118,9 @@ class RiskSummary(Printed, JsonReady):
     def _sentences(self) -> list[str]:
         """Return the title, the cautions and the sentence on leaving shares."""
         n = round(self.n_rows, 1)  # an integer stays one
-        K, how = self.n_clusters, "normalized" if self.cut == "ncut" else "ratio"
-        sentences = [f"{K} cluster{'s' * (K > 1)}, fitted on {n} rows by the {how} cut"]
-        sentences += [fill(caution, 100) for caution in self.cautions]
+        K, how = self.n_clusters, "normalized" if CUTS[self.cut].mass_is_degree else "ratio"
+        title = f"{K} cluster{'s' * (K > 1)}, fitted on {n} rows by the {how} cut"
+        sentences = [title, *(fill(caution, 100) for caution in self.cautions)]
         if self.leaving is not None and self.n_clusters > 1:
             sentences.append(fill(self.leaving.sentence, 100))
         return sentences

@@ -129,8 +129,8 @@ class LearningCurveDisplay(Display):
             label = f"measured slope {curve.slope:.2f} ({low:.2f} to {high:.2f})"
             ax.plot(ends, line, "-", color=COLORS[0], linewidth=1.8, label=label)
             rate = line[0] * (ends / ends[0]) ** curve.theory_slope
-            bounds = dict(color=OUTSIDE_COLOR, linewidth=1.4, label="slope -1/2 (bounds)")
-            ax.plot(ends, rate, "--", **bounds)
+            label = "slope -1/2 (bounds)"
+            ax.plot(ends, rate, "--", color=OUTSIDE_COLOR, linewidth=1.4, label=label)
         ax.set(xlabel="rows n", ylabel="excess risk")
         ax.set_xticks(sizes, [str(size) for size in sizes])
         ax.minorticks_off()
