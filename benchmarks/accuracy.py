@@ -116,7 +116,7 @@ def words_table(mixed: dict[str, Any], texts: dict[str, Any]) -> str:
         umap = of["UMAP + HDBSCAN or KMeans, best of 4"]["ari"]
         scores = [f"{of['GPOD']['ari']:.2f}", f"{of['KMeans']['ari']:.2f}", f"{umap:.2f} (UMAP)"]
         rows.append([f"texts: {name}", *scores])
-    return table(["mean ARI", "eigencut", "k-means", "best other method"], rows)
+    return table(["mean ARI", "eigencut", "k-means", "best of the other methods"], rows)
 
 
 def sure_table(results: dict[str, Any]) -> str:

@@ -127,7 +127,7 @@ def test_probabilities_of_training_rows_are_there_where_their_embedding_is():
     X = new_rows(seed=2)
     assert not hasattr(GPOD(3), "probabilities_")
     updated = GPOD(3).fit(X).update(new_rows())
-    with pytest.raises(AttributeError, match=r"only where embedding_ is.*predict_proba"):
+    with pytest.raises(AttributeError, match=r"needs embedding_.*predict_proba"):
         _ = updated.probabilities_
 
 

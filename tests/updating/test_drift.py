@@ -275,7 +275,7 @@ def test_it_reads_well_and_is_json():
     assert plain["has_drifted"] is False and set(plain["shares"]) == {"0", "1", "2"}
     drift = GPOD(3).fit(rows(300, 0)).drift(rows(200, 1))
     assert "compared with 60 left-out rows" in str(drift) and "for all clusters" in str(drift)
-    assert str(drift).count("  left-out rows  ") == 2 and str(drift).count("  training rows  ") == 3
+    assert str(drift).count("  left-out rows ") == 2 and str(drift).count("  training rows  ") == 3
     frame = drift.to_frame()
     counts = {"share": 3, "column": rows(1, 0).shape[1], "without support": 1, "cut value": 1}
     assert frame["measure"].value_counts().to_dict() == counts

@@ -262,7 +262,7 @@ class Judges:
 
 
 def _inside_shares(graph: Graph, labels: Indices, n_clusters: int) -> Array:
-    """Return the share of each cluster's weight that stays inside it."""
+    """Return, to judge a candidate, the share of each cluster's weight that stays inside it."""
     weights, count = graph.weights, graph.multiplicity
     origin = np.repeat(labels, np.diff(weights.indptr))
     is_inside = np.flatnonzero(origin == labels[weights.indices])

@@ -133,7 +133,7 @@ class Spectrum:
 
 
 def conductance(spectrum: Spectrum, n_clusters: int) -> float:
-    """Score how much worse the next split is than the worst of K clusters.
+    """Score a number K of clusters: how much worse the next split is than the worst cluster.
 
         log((lambda_{K+1} + e) / (phi_K + e)) + log((lambda_{K+1} + e) / (lambda_K + e)),  e = 1/n,
 

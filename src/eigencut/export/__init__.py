@@ -278,7 +278,7 @@ def _neighbors(affinity: Any, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _squared_distances(points: Tensor, vertices: Array, numbers: Tensor) -> Tensor:
-    """Return squared distances to vertices, with the order of summation of scipy's k-d tree."""
+    """Return ONNX nodes for squared distances to vertices, summed as scipy's k-d tree does."""
     there = points.graph.constant(vertices).take(numbers)  # rows x edges x features
     difference = there - points.unsqueeze(1)
     d = vertices.shape[1]

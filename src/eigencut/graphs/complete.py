@@ -259,7 +259,7 @@ class MembershipSums:
         return replace(self, units=units, at_landmarks=at_landmarks)
 
     def moved(self, to: Indices, n_landmarks: int) -> MembershipSums:
-        """Return the sums with landmark j renumbered to ``to[j]`` (ascending); -1 leaves it out."""
+        """Return the sums over rows with landmark j renumbered to ``to[j]``; -1 leaves it out."""
         pairs, shape = self.units.tocoo(), (n_landmarks, n_landmarks)
         first, second = to[pairs.row], to[pairs.col]
         is_left = (first >= 0) & (second >= 0)

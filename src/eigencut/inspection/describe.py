@@ -434,7 +434,7 @@ def difference_interval(one: Share, other: Share) -> Interval:
 def superiority_interval(
     superiority: Array, variance: Array, n_inside: Array, n_outside: Array, z: float
 ) -> Interval:
-    """Return the ends of the t with ``|superiority - t| <= z sqrt(V(t))``."""
+    """Return the confidence interval: all t with ``|superiority - t| <= z sqrt(V(t))``."""
     # V(t) is the larger of two variances: the measured one, in proportion to t (1 - t), which is 0
     # if all x are above all y; and that of Hanley and McNeil.
     m, n = np.asarray(n_inside, dtype=np.float64), np.asarray(n_outside, dtype=np.float64)

@@ -130,7 +130,7 @@ def check_kind(constraints: Any) -> Constraints:
 
 
 def _checked_pairs(name: str, pairs: Any) -> Indices:
-    """Return pairs of different, non-negative integers."""
+    """Return must-link or cannot-link pairs: two different, non-negative numbers of rows."""
     array = np.asarray(pairs)
     if array.size == 0:
         return np.empty((0, 2), dtype=np.intp)
